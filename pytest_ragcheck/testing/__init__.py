@@ -126,13 +126,18 @@ class RunResult:
 
     @property
     def predictions(self) -> Any:
-        """The content of `rag_predictions.json`."""
-        return self.document("rag_predictions.json")
+        """The content of `rag_predictions.json`; of a partial run, of `rag.partial_predictions.json`."""
+        return self.document(f"{self._agent}_predictions.json")
 
     @property
     def summary(self) -> Any:
-        """The content of `rag_summary.json`."""
-        return self.document("rag_summary.json")
+        """The content of `rag_summary.json`; of a partial run, of `rag.partial_summary.json`."""
+        return self.document(f"{self._agent}_summary.json")
+
+    @property
+    def _agent(self) -> str:
+        # The files without "partial" are those of an earlier run.
+        return "rag.partial" if "rag.partial_summary.json," in self.text else "rag"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -142,7 +147,7 @@ class RunResult:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """PASS, FAIL or ERROR by question id, in the order of the file, the ERRORs last."""
+        """PASS, FAIL or ERROR by question id, in the order of the file, the ERRORs last; without questions not run."""
         found = {row["question_id"]: row["verdict"] for row in self.predictions["predictions"]}
         return found | {row["question_id"]: "ERROR" for row in self.predictions["errors"]}
 

@@ -269,7 +269,7 @@ def test_deselected_calls_make_the_run_partial(project: Project) -> None:
     project.write("test_it.py", calls("terms", "hours"))
     assert project.run().summary["num_examples"] == 2
     run = project.run("-k", "terms")
-    assert run.summary["num_examples"] == 2
+    assert run.document("rag_summary.json")["num_examples"] == 2
     assert run.document("rag.partial_summary.json")["complete"] is False
     assert "partial: tests that use rag_check were deselected" in run.lines
 

@@ -194,7 +194,7 @@ def test_an_each_run_leaves_the_last_full_result_as_it_is(project: Project) -> N
     assert nothing in ended.lines
     assert system.answered.total() == 4
     assert "partial: the last full result also has many; delete rag_summary.json to start over" in ended.lines
-    assert list(ended.summary["datasets"]) == ["many"]
+    assert list(ended.document("rag_summary.json")["datasets"]) == ["many"]
 
 
 def test_a_worker_that_is_killed_loses_no_question(project: Project) -> None:
