@@ -136,6 +136,18 @@ class OwnMetric:
         return {name: _read(value) for name, value in returned.items() if value is not None}
 
 
+class Elsewhere:
+    """The users' metrics of other folders: a minimum of the run is dropped, as of any metric that does not apply."""
+
+    local = True
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    async def score(self, question: Question, answer: RagAnswer) -> dict[str, Score]:  # noqa: ARG002
+        return {}
+
+
 def read_own(given: Any) -> tuple[OwnMetric, ...]:
     """Reads what the hook returned; a `UsageError` unless it is None or a list of metrics."""
     if not isinstance(given, list | tuple | None):

@@ -85,14 +85,14 @@ def is_fork(config: pytest.Config) -> bool:
 
 def names_of_own_metrics(config: pytest.Config) -> tuple[str, ...]:
     """The names of the users' own metrics that are registered so far."""
-    return tuple(name for metric in own_metrics(config) for name in metric.names)
+    return tuple(dict.fromkeys(name for metric in own_metrics(config) for name in metric.names))
 
 
-def known_metrics(config: pytest.Config) -> tuple[str, ...]:
-    """The names of the metrics that thresholds can name."""
+def known_metrics(node: pytest.Item | pytest.Collector) -> tuple[str, ...]:
+    """The names of the metrics that thresholds can name in the folder of the node."""
     from pytest_ragcheck.scores import ASSERTABLE
 
-    return (*ASSERTABLE, *names_of_own_metrics(config))
+    return (*ASSERTABLE, *(name for metric in own_metrics(node.config, node.ihook) for name in metric.names))
 
 
 def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:

@@ -26,21 +26,23 @@ def pytest_ragcheck_datasets() -> list[Any]:  # type: ignore[empty-body]
 
 def pytest_ragcheck_metrics() -> list[Any]:  # type: ignore[empty-body]
     """
-    Return your own metrics, which are measured for every answer.
+    Return your own metrics, which are measured for every answer; those of a conftest.py, for its folder.
 
     A metric is a function of (question, answer), or an object with a `name` and a method `score` of (question,
     answer). It returns a number, or None if it does not apply.
     """
 
 
-def own_metrics(config: pytest.Config) -> tuple[OwnMetric, ...]:
+def own_metrics(config: pytest.Config, hook: Any = None) -> tuple[OwnMetric, ...]:
     """
-    The metrics of all `pytest_ragcheck_metrics` registered so far. Each implementation is called once.
+    The metrics of all `pytest_ragcheck_metrics` registered so far; with the *hook* of a node, those of its folder.
+
+    Each implementation is called once.
 
     Raises:
-        pytest.UsageError: An implementation returned an object that is not a metric.
+        pytest.UsageError: An implementation returned an object that is not a metric, or two of a folder share a name.
     """
-    implementations = config.hook.pytest_ragcheck_metrics.get_hookimpls()
+    implementations = (hook or config.hook).pytest_ragcheck_metrics.get_hookimpls()
     if not implementations:
         return ()
     from pytest_ragcheck.errors import UsageError
@@ -50,8 +52,10 @@ def own_metrics(config: pytest.Config) -> tuple[OwnMetric, ...]:
     try:
         for implementation in implementations:
             if implementation.plugin not in found:
-                found[implementation.plugin] = read_own(implementation.function())
-        return distinct(metric for metrics in found.values() for metric in metrics)
+                found[implementation.plugin] = distinct(read_own(implementation.function()))
+        plugins = {implementation.plugin for implementation in implementations}
+        metrics = tuple(metric for plugin, each in found.items() if plugin in plugins for metric in each)
+        return metrics if hook is None else distinct(metrics)
     except UsageError as error:
         raise pytest.UsageError(f"ragcheck: {error}") from None
 

@@ -191,6 +191,53 @@ def test_a_folders_settings_may_name_its_own_metric_whichever_folder_is_run(proj
     assert (row["thresholds"]["tone"], row["metrics"]["tone"]) == (0.5, 0.2)
 
 
+OWN = "def {0}(q, a): return {1}\ndef pytest_ragcheck_metrics(): return [{0}]\n"
+SHARED = "import pytest\n@pytest.mark.rag_questions('../b/b.rag.yaml')\ndef test_it(rag_result): pass\n"
+
+
+@three_ways
+def test_metrics_of_a_folder_hold_for_its_items_alone(project: Project, way: str) -> None:
+    for name in ("a/a", "b/b", "b/deep/c", "d"):
+        project.ask(good(name[-1]), file=f"{name}.rag.yaml")
+    project.extend_conftest(OWN.format("everywhere", 0.1))
+    project.write("a/conftest.py", OWN.format("tone", 0.2))
+    project.write("b/conftest.py", OWN.format("tone", 0.6))
+    project.write("b/deep/conftest.py", OWN.format("depth", 0.7))
+    project.write("a/test_shared.py", SHARED)
+    # pytest reads the settings before the folder `deep`.
+    run = project.run("a", "b", "d.rag.yaml", "--rag-min=tone=0.5", "--rag-min=everywhere=0.1")
+    rows = {row["dataset_name"]: row for row in run.predictions["predictions"]}
+    own = {name: {each: row["metrics"].get(each) for each in ("tone", "depth")} for name, row in rows.items()}
+    assert own == {
+        "a__a": {"tone": 0.2, "depth": None},
+        "b__b[test_it]": {"tone": 0.2, "depth": None},
+        "b__b": {"tone": 0.6, "depth": None},
+        "b__deep__c": {"tone": 0.6, "depth": 0.7},
+        "d": {"tone": None, "depth": None},
+    }
+    assert all(row["metrics"]["everywhere"] == row["thresholds"]["everywhere"] == 0.1 for row in rows.values())
+    assert run.errors_by_id == {}
+    assert [name for name, row in rows.items() if row["verdict"] == "FAIL"] == ["a__a", "b__b[test_it]"]
+    assert "tone not asserted on 1: it does not apply to the question" in run.lines
+
+
+def test_two_metrics_of_one_name_that_hold_for_one_folder_stop_its_collection(project: Project) -> None:
+    project.ask(good("a"), file="a/a.rag.yaml")
+    project.ask(good("b", thresholds={"depth": 0.5}), file="a/deep/b.rag.yaml")
+    project.ask(good("c", thresholds={"depth": 0.5}), file="c.rag.yaml")
+    project.write("a/conftest.py", OWN.format("tone", 0.2))
+    project.write("a/deep/conftest.py", OWN.format("depth", 0.6))
+    run = project.run("--continue-on-collection-errors")
+    assert run.verdicts == {"a": "PASS", "b": "PASS"}
+    assert "question 'c' has a threshold for the unknown metric 'depth'. Choose from: " in run.text
+    project.write("a/deep/conftest.py", OWN.format("tone", 0.6))
+    project.ask(good("b"), file="a/deep/b.rag.yaml")
+    project.ask(good("c"), file="c.rag.yaml")
+    run = project.run("--continue-on-collection-errors")
+    assert run.verdicts == {"a": "PASS", "c": "PASS"}
+    assert "pytest_ragcheck_metrics: 'tone' is also the name of another metric: give it another name." in run.text
+
+
 def test_what_is_no_metric_ends_the_run_before_the_first_question(project: Project) -> None:
     project.ask(good("terms"))
     project.extend_conftest("def pytest_ragcheck_metrics():\n    return [1]\n")

@@ -12,10 +12,11 @@ from pytest_ragcheck.concurrency.tasks import in_thread
 from pytest_ragcheck.engine.evaluator import Evaluator
 from pytest_ragcheck.engine.fingerprint import store_key
 from pytest_ragcheck.judging.panel import SameVerdict, afresh
+from pytest_ragcheck.metrics.metric import Elsewhere
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.plugin.asking.session_loop import close_in_loop, loop_of
 from pytest_ragcheck.plugin.asking.shared_run import limits_of, new_budget
-from pytest_ragcheck.plugin.configuration import has_gate
+from pytest_ragcheck.plugin.configuration import has_gate, names_of_own_metrics
 from pytest_ragcheck.plugin.extensions import own_metrics
 from pytest_ragcheck.rag.client import as_client
 
@@ -104,7 +105,9 @@ class Checker:
             chosen = choose_metrics(backends.settings, backends.judge)
             self._metrics[key] = _OpenMetrics(backends, chosen)
         self._metrics[key].lasting |= lasting
-        return *self._metrics[key].metrics, *own_metrics(self._config)
+        here = {name for metric in backends.own for name in metric.names}
+        elsewhere = [name for name in names_of_own_metrics(self._config) if name not in here]
+        return *self._metrics[key].metrics, *backends.own, *([Elsewhere(elsewhere)] if elsewhere else ())
 
     def lacks_documents(self, backends: Backends) -> bool:
         """True if the system rejects all documents of the run, from any process."""

@@ -22,7 +22,7 @@ from pytest_ragcheck.plugin.asking.session_loop import client_of_url, close_in_l
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.collecting.selection import NO_ENDPOINT, NO_JUDGE
 from pytest_ragcheck.plugin.configuration import settings_of
-from pytest_ragcheck.plugin.extensions import is_overridden
+from pytest_ragcheck.plugin.extensions import is_overridden, own_metrics
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import RUN, run_of
 from pytest_ragcheck.plugin.workers import worker_info
@@ -67,6 +67,7 @@ def backends_of(
         client=default_client(request, settings) if is_default else client,
         judge=used,
         settings=settings,
+        own=own_metrics(config, request.node.ihook),
         given=(client, judge, settings),
     )
 

@@ -97,7 +97,7 @@ class RagCheck:
                 gold_passages=gold_passages,
                 tier=tier,
                 identity=identity,
-                known_metrics=known_metrics(self._request.config),
+                known_metrics=known_metrics(item),
             )
         except UsageError as error:
             # A new error, so that its traceback ends in the user's own line.

@@ -13,19 +13,21 @@ from pytest_ragcheck.engine.fingerprint import backends_digest, store_key
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.plugin.asking.session_loop import BACKEND_FIXTURES, LiveFixtures
 from pytest_ragcheck.plugin.collecting.question_items import QuestionItem, question_of
-from pytest_ragcheck.plugin.extensions import has_fixture
+from pytest_ragcheck.plugin.extensions import has_fixture, own_metrics
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_ragcheck.config.settings import Settings
     from pytest_ragcheck.judging.judgement import Judge
+    from pytest_ragcheck.metrics.metric import OwnMetric
     from pytest_ragcheck.questions.question import Question
 
 
-FixtureHome = tuple["Path | None", ...]
+FixtureHome = tuple["Path | tuple[OwnMetric, ...] | None", ...]
 """
-The folder whose conftest.py overrides each fixture of `BACKEND_FIXTURES`; None for the plugin's own.
+The folder's own metrics, and the folder whose conftest.py overrides each fixture of `BACKEND_FIXTURES`; None for the
+plugin's own.
 
 A question of the tier `retrieval` has no entry for the judge.
 """
@@ -49,6 +51,8 @@ class Backends:
     client: Any
     judge: Judge | None
     settings: Settings
+    own: tuple[OwnMetric, ...]
+    """The users' metrics of the folder."""
 
     given: tuple[Any, ...]
     """The values of `BACKEND_FIXTURES`."""
@@ -118,8 +122,9 @@ class Schedule:
 
         @cache
         def found_for(path: Path) -> tuple[bool, FixtureHome]:
-            # Whether a fixture changes the file's questions, and the folders of its backends.
-            return _nearest(path, changing) is not None, tuple(_nearest(path, where) for where in folders)
+            # Whether a fixture changes the file's questions, and its metrics and the folders of its backends.
+            own = own_metrics(session.config, session.gethookproxy(path))
+            return _nearest(path, changing) is not None, (own, *(_nearest(path, where) for where in folders))
 
         for item in session.items:
             question = question_of(item)
@@ -130,8 +135,8 @@ class Schedule:
             if why:
                 self._on_demand[item.nodeid] = why
             else:
-                # A question of the tier retrieval has no judge, the middle value.
-                self._ahead[item.nodeid] = Prefetchable(question, home if question.is_answered else home[::2])
+                # A question of the tier retrieval has no judge.
+                self._ahead[item.nodeid] = Prefetchable(question, home if question.is_answered else home[:2] + home[3:])
 
     @property
     def to_go(self) -> int:

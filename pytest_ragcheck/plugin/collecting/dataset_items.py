@@ -173,7 +173,7 @@ class DatasetCollector(QuestionFile):
             sample = settings.run.samples
             size, seed = (sample.size, sample.seed) if sample else (None, 0)
             loaded = load_questions(
-                self.choice, self.dataset, samples=size, seed=seed, known_metrics=known_metrics(self.config)
+                self.choice, self.dataset, samples=size, seed=seed, known_metrics=known_metrics(self)
             )
             questions = asked_in(
                 replace(loaded, path=self.path),

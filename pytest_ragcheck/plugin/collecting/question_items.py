@@ -72,7 +72,7 @@ class QuestionFile(pytest.Module):
                     yield from self._items(question.id, question)
 
     def read(self) -> QuestionSet:
-        return questions_of_file(self.config, self.path)
+        return questions_of_file(self, self.path)
 
     def _turns(self, conversation: str, turns: tuple[Question, ...]) -> Iterator[pytest.Item]:
         def parametrize(metafunc: pytest.Metafunc) -> None:
@@ -155,15 +155,16 @@ def question_file(parent: pytest.Collector, path: Path) -> QuestionFile:
     return QuestionFile.from_parent(parent, path=path, nodeid=shown)
 
 
-def questions_of_file(config: pytest.Config, path: Path, *, test: str = "") -> QuestionSet:
+def questions_of_file(node: pytest.Item | pytest.Collector, path: Path, *, test: str = "") -> QuestionSet:
     """
     Read the file of a run, or of a marked *test*, and register its tags as markers.
 
     The `CollectError` lists all mistakes.
     """
+    config = node.config
     try:
         run = settings_of(config).run
-        known = known_metrics(config)
+        known = known_metrics(node)
     except pytest.UsageError as error:
         raise pytest.Collector.CollectError(str(error)) from None
     state = run_of(config)
@@ -250,7 +251,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
                 f"{test.nodeid}: there is no question file {name!r} in {test.path.parent}. "
                 f"The path is relative to the test's file."
             )
-        questions += questions_of_file(test.config, path, test=name_in_file).questions
+        questions += questions_of_file(test, path, test=name_in_file).questions
     parameters = [pytest.param(question, id=question.id, marks=marks(question)) for question in questions]
     metafunc.parametrize("rag_question", parameters, indirect=True)
 
