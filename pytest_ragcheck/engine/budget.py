@@ -10,7 +10,7 @@ from typing import Literal, TypeVar, get_args
 from pytest_ragcheck.concurrency.limiter import Limiter
 from pytest_ragcheck.engine.limits.slots import PrivateTable, SharedTable
 from pytest_ragcheck.judging.model.completion import TokenUse, metered
-from pytest_ragcheck.metrics.cost import usd_of
+from pytest_ragcheck.metrics.cost import system_cost, usd_of
 
 T = TypeVar("T")
 
@@ -101,3 +101,16 @@ class BudgetedLimiter:
                     self._budget.spend_on(uses)
 
         return await self._inner.run(counted)
+
+
+class ReportedCost:
+    """Adds up what the system reports for its answers, also for one that is never judged."""
+
+    def __init__(self, inner: Limiter) -> None:
+        self.usd = 0.0
+        self._inner = inner
+
+    async def run(self, operation: Callable[[], Awaitable[T]]) -> T:
+        reply = await self._inner.run(operation)
+        self.usd += system_cost(getattr(reply, "extra", {})).system_usd or 0
+        return reply

@@ -11,7 +11,7 @@ from itertools import groupby
 from pytest_ragcheck.check import PreparedQuestion, blank_record
 from pytest_ragcheck.concurrency.limiter import NO_LIMIT, Limiter
 from pytest_ragcheck.config.settings import Settings
-from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter
+from pytest_ragcheck.engine.budget import Budget, BudgetedLimiter, ReportedCost
 from pytest_ragcheck.engine.conversation import EARLIER_TURN, Conversation, Job, by_conversation, conversation_of
 from pytest_ragcheck.engine.limits.request_limiter import APART_SECONDS, PAUSE_SECONDS, RequestLimiter
 from pytest_ragcheck.engine.limits.slots import Slots
@@ -120,15 +120,17 @@ class Evaluator:
         if prepared.upload is not None:
             prepared = replace(prepared, client=await prepared.upload(prepared.client))
             self._budget.check()
-        record = await self.progress.check(
-            prepared,
-            asking=NO_LIMIT if prepared.is_recorded else self._asking,
-            judging=self._judging,
-            dialogues=() if conversation is None else conversation.dialogues,
-        )
-        if not prepared.is_recorded:
-            self._budget.spend(record.cost.system_usd)
-        return record
+        asking = NO_LIMIT if prepared.is_recorded else ReportedCost(self._asking)
+        try:
+            return await self.progress.check(
+                prepared,
+                asking=asking,
+                judging=self._judging,
+                dialogues=() if conversation is None else conversation.dialogues,
+            )
+        finally:
+            if isinstance(asking, ReportedCost):
+                self._budget.spend(asking.usd)
 
 
 async def evaluate_all(prepared: Iterable[PreparedQuestion], settings: Settings) -> tuple[Record, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,10 +57,22 @@ def test_a_run_that_reaches_its_limit_reports_the_rest_as_not_run(six: Project) 
     summary = run.document("rag.partial_summary.json")
     assert (summary["complete"], summary["n_not_run"], summary["counts"]["skipped"]) == (False, skipped, 0)
     assert f"cost: --rag-max-cost of $0.004 was reached: {skipped} not run" in run.lines
-    # With workers, an answer is not counted whose judgement the limit prevents.
-    judged, replied = 0.0011 * len(judge.requests), 0.001 * passed
+    judged, replied = 0.0011 * len(judge.requests), 0.001 * len(endpoint.requests)
     assert f"cost: spent ${judged + replied:.4f}: judge ${judged:.4f}, system ${replied:.4f}" in run.lines
     assert "not run: --rag-max-cost of $0.004 is reached (spent $0.00" in run.text
+
+
+def test_what_an_answer_cost_that_the_limit_leaves_unjudged_is_counted(six: Project) -> None:
+    def after_all_are_asked(request: Request) -> Reply:
+        while len(endpoint.requests) < 6:
+            time.sleep(0.01)
+        return metered(request)
+
+    with FakeEndpoint(json_reply(ANSWER)) as endpoint, OpenAIServer(after_all_are_asked) as judge:
+        given = (f"--rag-url={endpoint.url}", f"--rag-judge-url={judge.url}", "--rag-judge-model=m")
+        run = six.run(*given, "--rag-max-cost=0.0011", "--rag-concurrency=6", "-o", "rag_judge_concurrency=1")
+    assert (len(judge.requests), run.outcomes) == (1, {"passed": 1, "skipped": 5})
+    assert "cost: spent $0.0071: judge $0.0011, system $0.0060" in run.lines
 
 
 @three_ways
