@@ -45,6 +45,7 @@ class KnownSecret:
         self.core = max(_ALPHANUMERIC_RUN.findall(secret), key=len)
         """Longest run of letters and digits. Most spellings contain it, because encoders need not escape it."""
         self.text = secret
+        self.least = max(SHORTEST_SECRET, len(secret) // 2)
         self.plain = _pattern(secret)
         unescaped = Unescaped(secret).text
         self._unescaped = _pattern(unescaped) if len(unescaped) >= SHORTEST_SECRET else self.plain
@@ -56,8 +57,7 @@ class KnownSecret:
 
     def without_beginning(self, text: str) -> str:
         """The text with a beginning of the secret, half of it or more, redacted at its end, where it was cut."""
-        least = max(SHORTEST_SECRET, len(self.text) // 2)
-        for length in range(min(len(self.text) - 1, len(text)), least - 1, -1):
+        for length in range(min(len(self.text) - 1, len(text)), self.least - 1, -1):
             if text.endswith(self.text[:length]):
                 before = text[:-length]
                 is_word_part = length < _SHORTEST_INSIDE_A_WORD and re.fullmatch(r"\w", before[-1:])
@@ -150,7 +150,7 @@ class Redactor:
             text = self._without_known(text)
             if _CUT in text:
                 *cut, end = text.split(_CUT)
-                for secret in self._secrets:
+                for secret in [each for each in self._secrets if each.text[: each.least] in text]:
                     cut = list(map(secret.without_beginning, cut))
                 text = _CUT.join([*cut, end])
         if "=" in text:

@@ -133,8 +133,9 @@ PATTERNS = (
     SecretPattern(
         ("key", "token", "secret", "passphrase", "signature", "credential", "sess"),
         (
-            r"(?i)((?:(?:api|access|account|secret|private|subscription|encryption|signing|master|auth)[-_ ]?key|token|"
-            rf"secret|passphrase|signature|credentials?|sess(?:ion)?[-_]?id){_IS}){_VALUE}"
+            # The first letters, because an alternation is slow at each character.
+            r"(?i)((?=[acempst])(?:(?:api|access|account|secret|private|subscription|encryption|signing|master|auth)"
+            rf"[-_ ]?key|token|secret|passphrase|signature|credentials?|sess(?:ion)?[-_]?id){_IS}){_VALUE}"
         ),
     ),
     SecretPattern(
