@@ -67,6 +67,9 @@ class StreamedReply:
         self._is_aside = False
         """True if the failure may be about something else, such as a cancelled order or a failed tool."""
 
+        self._is_whole = False
+        """True after an end as usual; a failure of something else does not count then."""
+
         self._kinds: list[str] = []
         self._kinds_of_answer: list[list[str]] = []
         """The names of the events with pieces of the answer; those of the latest event are the kinds."""
@@ -177,10 +180,12 @@ class StreamedReply:
             return
         self._events += 1
         value = data = self._value(event)
+        is_whole = False
         if _STOPS.search(event.data):
             expression = self._reading.parts.answer or self._reading.parts.contexts
             ends = (str(place.get(key)).lower() for place in expression.objects(data) for key in ENDS)
-            if self._is_aside and any(map(str.strip, self._pieces)) and not _WHOLE.isdisjoint(ends):
+            is_whole = any(map(str.strip, self._pieces)) and not _WHOLE.isdisjoint(ends)
+            if self._is_aside and is_whole:
                 self._failure = None
             if "tool call" in self._unfinished:
                 self._unfinished = ""
@@ -198,6 +203,7 @@ class StreamedReply:
         self._unfinished = unfinished or self._unfinished
         end = self._reading.end
         self._has_ended |= end is not None and bool(end.find(value))
+        self._is_whole |= is_whole
 
     def _keep(self, field: str, found: Any, value: object) -> None:
         if field == "answer":
@@ -256,7 +262,7 @@ class StreamedReply:
             self.first_token_seconds = self.first_token_seconds or time.perf_counter() - self._started
             self._pieces.append(piece)
             if piece.strip():  # an agent ends its tool calls too
-                self._has_ended, self._unfinished, self._failure = False, "", None
+                self._has_ended, self._is_whole, self._unfinished, self._failure = False, False, "", None
                 if self._kinds not in self._kinds_of_answer:
                     self._kinds_of_answer.append(self._kinds)
 
@@ -300,13 +306,14 @@ class StreamedReply:
             raise ReplyMismatch(found + error, FIX_IT)
         # After the end of the answer, a step such as follow-up questions fails.
         is_failed = any(map(is_failure, kinds))
-        if (error or is_failed) and not self._has_ended:
+        is_over = self._has_ended or (self._is_whole and is_aside and not is_failed)
+        if (error or is_failed) and not is_over:
             self._failure = ReplyMismatch(found + (error or _reported(event, data)), FIX_IT)
             self._is_aside = not is_failed
         if error or not _MARKED.search(event.data):
             return ""
         if failure := expression.failure_in(value) or expression.failure_in(response):
-            if not self._has_ended:
+            if not is_over:
                 self._failure, self._is_aside = ReplyMismatch(found + failure, FIX_IT), is_aside and not is_failed
             return ""
         return expression.error_in(value, unfinished=True) or expression.error_in(response, unfinished=True)

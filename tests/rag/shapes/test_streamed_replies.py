@@ -134,6 +134,17 @@ def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
         pytest.param(
             streamed(
                 [
+                    WHOLE,
+                    sse({"finish_reason": "stop"}, event="done"),
+                    sse({"order": 7, "status": "cancelled"}, {"order": 8, "error": "gone"}, event="order_card"),
+                ]
+            ),
+            {},
+            id="a card of a cancelled order after the end",
+        ),
+        pytest.param(
+            streamed(
+                [
                     sse({"tool_call_id": "1", "contexts": ["Refunds: 30 days."]}),
                     sse({"tool_call_id": "2", "contexts": ["Refunds: 30 days."], "answer": "30 däys"}),
                 ]
