@@ -41,8 +41,18 @@ COMMENTS = {
 }
 """The comments that the files of a folder lose, a tenth of the space; templates and prompts keep theirs."""
 
-LEFT_OUT = {f"explanation/{name}.md" for name in ("gate-simulation", "speed", "statistics")}
-"""Pages of measurements, which no message names and no question of the demo is about."""
+LEFT_OUT = {
+    *(f"explanation/{name}.md" for name in ("architecture", "gate-simulation", "speed", "statistics")),
+    *(f"reference/{name}.md" for name in ("metrics-sources", "other-plugins")),
+    "how-to/beyond-one-machine.md",
+}
+"""Pages about the code and of measurements, which no message names and no question of the demo is about."""
+
+
+def description() -> str:
+    """The README up to its first picture, without links: the package index shows neither its pictures nor its pages."""
+    start = Path("README.md").read_text("utf-8").partition("This is the report")[0]
+    return re.sub(r"\[([^]]+)\]\(docs/[^)]*\)", r"\1", start)
 
 
 def without_comments(text: str, folder: str) -> str:
@@ -86,4 +96,8 @@ def _pack(texts: dict[str, str], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    setup(cmdclass={"build_py": BuildWithFiles})
+    setup(
+        cmdclass={"build_py": BuildWithFiles},
+        long_description=description(),
+        long_description_content_type="text/markdown",
+    )

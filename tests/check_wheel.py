@@ -19,8 +19,13 @@ LARGEST_INSTALL_MEGABYTES = 40
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel", "starlette", "uvicorn", "click")
 """Packages of the environment beyond the base install."""
 
-LEFT_OUT = ("explanation/gate-simulation", "explanation/speed", "explanation/statistics")
-"""Pages of measurements."""
+LEFT_OUT = (
+    *(f"explanation/{name}" for name in ("architecture", "gate-simulation", "speed", "statistics")),
+    "how-to/beyond-one-machine",
+    "reference/metrics-sources",
+    "reference/other-plugins",
+)
+"""Pages about the code and of measurements."""
 
 
 def main() -> None:
