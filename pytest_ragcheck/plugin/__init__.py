@@ -28,6 +28,7 @@ from pytest_ragcheck.plugin.fixtures import (
     rag_settings,
 )
 from pytest_ragcheck.plugin.run_state import RUN, has_records
+from pytest_ragcheck.plugin.workers import mark_run
 
 __all__ = ["rag_check", "rag_client", "rag_judge", "rag_question", "rag_result", "rag_settings"]
 
@@ -43,6 +44,18 @@ def pytest_plugin_registered(plugin: Any, manager: pytest.PytestPluginManager) -
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     configuration.add_options(parser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, object, object]:
+    try:
+        return (yield)
+    except BaseException:
+        # No later hook is called, and the results of an earlier run would pass for this one's.
+        early_config.option = early_config.known_args_namespace
+        if configuration.has_typed(early_config):
+            mark_run(early_config)
+        raise
 
 
 def pytest_configure(config: pytest.Config) -> None:

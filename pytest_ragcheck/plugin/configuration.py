@@ -63,6 +63,11 @@ def check_given(config: pytest.Config) -> None:
         settings_of(config)
 
 
+def has_typed(config: pytest.Config) -> bool:
+    """True if the command line has an option of the plugin."""
+    return any(name.startswith("rag_") and value is not None for name, value in vars(config.option).items())
+
+
 def settings_of(config: pytest.Config) -> Settings:
     if SETTINGS not in config.stash:
         from pytest_ragcheck.config.resolve import read_settings

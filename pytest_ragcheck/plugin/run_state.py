@@ -142,7 +142,7 @@ class Run:
     """True in a worker that has sent its questions to the controller."""
 
     begun: bool = False
-    """True if a process of the run has asked a question."""
+    """True if a process of the run has set up a question."""
 
     callers: set[tuple[str, str]] = field(default_factory=set)
     """`caller_of` for each test that uses `rag_check` and is selected, here or in another shard."""
@@ -217,9 +217,9 @@ def run_of(config: pytest.Config) -> Run:
 
 
 def begin_run(config: pytest.Config) -> None:
-    """Record that the process asks its first question; a worker sends the collected questions to the controller."""
+    """Record that the first question of the process is set up; a worker sends its questions to the controller."""
     run = config.stash.get(RUN, None)
-    if run is None:
+    if run is None or run.begun:
         return
     run.begun = True
     if hasattr(config, "workerinput"):
@@ -227,6 +227,10 @@ def begin_run(config: pytest.Config) -> None:
 
         # Under --dist each, every worker has questions of its own, with its suffix.
         send(config, BEGUN, run.to_json(), mark=f"{BEGUN}{run.questions.suffix}")
+    else:
+        from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm
+
+        end_cleanly_on_sigterm(config)
 
 
 _RECORDS: pytest.StashKey[dict[pytest.Item, list[Evaluated]]] = pytest.StashKey()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import pytest
 
 from pytest_ragcheck.frozen import frozen
-from pytest_ragcheck.plugin.configuration import settings_of
+from pytest_ragcheck.plugin.configuration import is_dry_run, settings_of
 
 if TYPE_CHECKING:
     from pytest_ragcheck.config.settings import Settings
@@ -161,6 +162,15 @@ def home_of(settings: Settings) -> Path:
 
 def run_folder(config: pytest.Config) -> Path:
     return home_of(settings_of(config)) / worker_info(config).run_id
+
+
+def mark_run(config: pytest.Config) -> None:
+    """Mark that the run began; `forget_begun` removes the mark of a run that needed no answer."""
+    if not (config.option.collectonly or is_dry_run(config)) and worker_info(config).shares_disk:
+        from pytest_ragcheck.engine.store.run_folder import mark_begun
+
+        with suppress(pytest.UsageError):  # wrong settings name no folder
+            mark_begun(run_folder(config), resumes=settings_of(config).run.resume)
 
 
 def runs_everything(config: pytest.Config) -> bool:

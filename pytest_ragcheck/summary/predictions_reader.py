@@ -53,7 +53,7 @@ def refuse_older(path: Path) -> None:
     """Raise `Unusable` if a later run of the same agent has not written its results."""
     for mark in unwritten(path.parent, path.name.removesuffix(ENDING).removesuffix(".partial")):
         raise Unusable(
-            "a later run was killed, or is not over yet, so the results here are of an earlier one. "
+            "a later run ended without results, or is not over yet, so the results here are of an earlier one. "
             f"Run again (--rag-resume continues it), or delete {mark} to use the earlier results."
         )
 

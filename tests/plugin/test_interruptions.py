@@ -404,6 +404,26 @@ def pytest_runtest_logreport(report):
     assert ("endpoint from the rag_client fixture" in run.text) is (name != "none.json")
 
 
+@two_ways
+def test_sigterm_while_a_session_fixture_starts_leaves_a_partial_result(project: Project) -> None:
+    project.ask(good("terms"), good("hours"))
+    project.conftest(
+        JUDGE
+        + """
+import os, signal, time
+
+@pytest.fixture(scope="session")
+def rag_client():
+    time.sleep(0.5)  # until the controller knows that a question is set up
+    os.kill(os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+"""
+    )
+    run = project.run(subprocess=True)
+    assert run.exit_status == 128 + signal.SIGTERM
+    assert run.document("rag.partial_summary.json")["n_not_run"] == 2
+
+
 def test_a_quick_second_sigterm_loses_no_file(project: Project) -> None:
     project.ask(good("terms"))
     # `timeout` signals the process and then its group.

@@ -202,6 +202,18 @@ def test_a_run_that_collects_no_question_of_its_baseline_is_named(project: Proje
         assert "not compared" not in project.run("--rag-baseline=baseline.json", option).text
 
 
+@pytest.mark.parametrize("options", [(), (".",), (".", "-o", "python_files=")])
+def test_a_run_whose_question_files_are_all_deleted_says_so(project: Project, options: tuple[str, ...]) -> None:
+    write_baseline(project, passed("terms"))
+    run = project.run("--rag-baseline=baseline.json", "--rag-require-endpoint", *options)
+    assert run.exit_status == pytest.ExitCode.NO_TESTS_COLLECTED
+    red = "--rag-require-endpoint turns such a run red"
+    assert run.section("ragcheck") == [
+        "gate: not compared: no question was collected",
+        f"no question was collected; {red}. Check testpaths and the names of the files.",
+    ]
+
+
 @two_ways
 def test_a_run_that_requires_its_endpoint_is_red_without_a_question_of_its_baseline(project: Project) -> None:
     write_baseline(project, passed("terms"))

@@ -119,7 +119,7 @@ def test_a_killed_run_is_resumed_and_its_files_are_those_of_an_undisturbed_one(p
 
 
 REFUSED = (
-    "a later run was killed, or is not over yet, so the results here are of an earlier one. "
+    "a later run ended without results, or is not over yet, so the results here are of an earlier one. "
     "Run again (--rag-resume continues it), or delete"
 )
 
@@ -152,6 +152,109 @@ def test_the_results_before_a_killed_run_are_not_taken_for_its_own(
         run(project, endpoint, "--rag-resume", "-k", "q1")
     assert predictions_path(folder).name == "rag_predictions.json"
     assert predictions_path(folder, partial=True).name == "rag.partial_predictions.json"
+
+
+BOOTS = """
+import time
+from pathlib import Path
+
+import pytest
+
+@pytest.fixture(scope="session", autouse=True)
+def server():
+    if Path("slow").exists():
+        Path("booting").touch()
+        time.sleep(60)
+"""
+
+
+def killed_while_a_fixture_starts(project: Project, endpoint: FakeEndpoint, *options: str) -> None:
+    project.write("conftest.py", BOOTS)
+    project.write("slow", "")
+    killed(project, endpoint, *options, when=(project.folder / "booting").exists)
+    for name in ("slow", "booting"):
+        (project.folder / name).unlink()
+
+
+@two_ways
+def test_a_run_that_was_killed_before_its_first_question_is_not_resumed_by_an_older_one(
+    project: Project, way: str
+) -> None:
+    questions(project, 3)
+    folder = project.folder / "ragcheck-results"
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run(project, endpoint)
+        killed_while_a_fixture_starts(project, endpoint, *WAYS[way])
+        with pytest.raises(UsageError, match="a later run ended without results"):
+            predictions_path(folder)
+        ended = run(project, endpoint, "--rag-resume")
+        assert predictions_path(folder).name == "rag_predictions.json"
+        again = run(project, endpoint, "--rag-resume")
+    assert "resumed: " not in ended.text
+    assert "resumed: 3 of 3 questions were asked by the earlier run" in again.lines
+    assert set(system.answered.values()) == {2}
+
+
+@two_ways
+def test_a_resumed_run_that_is_killed_before_its_first_question_loses_no_answer(project: Project, way: str) -> None:
+    questions(project, 3)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run(project, endpoint)
+        for _ in range(2):
+            killed_while_a_fixture_starts(project, endpoint, *WAYS[way], "--rag-resume")
+        with pytest.raises(UsageError, match="a later run ended without results"):
+            predictions_path(project.folder / "ragcheck-results")
+        ended = run(project, endpoint, "--rag-resume")
+    assert "resumed: 3 of 3 questions were asked by the earlier run" in ended.lines
+    assert set(system.answered.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "exit_status"),
+    [
+        ({"new.rag.yaml": "questions: ["}, [], pytest.ExitCode.INTERRUPTED),
+        ({}, ["--rag-baseline=none.json"], pytest.ExitCode.USAGE_ERROR),
+        ({}, ["--rag-baseline=none.json", "-n2"], pytest.ExitCode.USAGE_ERROR),
+        ({"conftest.py": "import nothing_there"}, [], pytest.ExitCode.USAGE_ERROR),
+        ({"folder/conftest.py": "import nothing_there", "folder/test_a.py": ""}, [], pytest.ExitCode.INTERRUPTED),
+    ],
+    ids=["question file", "usage error", "usage error with workers", "conftest.py", "conftest.py of a folder"],
+)
+def test_the_results_before_a_run_that_could_not_begin_are_refused(
+    project: Project, files: dict[str, str], options: list[str], exit_status: int
+) -> None:
+    questions(project, 2)
+    with FakeEndpoint(Counting()) as endpoint:
+        run(project, endpoint)
+        for name, text in files.items():
+            project.write(name, text)
+        arguments = (*OTHERS, f"--rag-url={endpoint.url}", "--rag-judge=offline", *options)
+        command = [sys.executable, "-m", "pytest", *arguments]
+        ended = subprocess.run(command, cwd=project.folder, capture_output=True, check=False)
+    assert ended.returncode == exit_status
+    with pytest.raises(UsageError, match="a later run ended without results"):
+        predictions_path(project.folder / "ragcheck-results")
+
+
+@pytest.mark.parametrize("options", [("--collect-only",), ("--rag-dry-run",), ("-k", "other"), ("--markers",)])
+def test_a_run_that_asks_for_no_results_leaves_the_earlier_ones(project: Project, options: tuple[str, ...]) -> None:
+    questions(project, 2)
+    with FakeEndpoint(Counting()) as endpoint:
+        run(project, endpoint)
+        run(project, endpoint, *options)
+    assert predictions_path(project.folder / "ragcheck-results").name == "rag_predictions.json"
+
+
+@two_ways
+def test_a_run_that_skips_every_question_leaves_the_earlier_results(project: Project) -> None:
+    questions(project, 2)
+    with FakeEndpoint(system := Counting()) as endpoint:
+        run(project, endpoint)
+        skipping = project.run("--rag-judge=offline")
+        assert predictions_path(project.folder / "ragcheck-results").name == "rag_predictions.json"
+        run(project, endpoint, "--rag-resume")
+    assert skipping.outcomes == {"skipped": 2}
+    assert set(system.answered.values()) == {1}
 
 
 @three_ways
@@ -258,7 +361,7 @@ def test_without_an_earlier_run_everything_is_asked_and_the_header_says_so(proje
     with FakeEndpoint(system := Counting()) as endpoint:
         ended = run(project, endpoint, "--rag-resume")
     assert ended.outcomes == {"passed": 2}
-    assert "ragcheck: resumed nothing: there is no finished earlier run, so every question is asked" in ended.lines
+    assert "ragcheck: resumed nothing: there is no last run with an answer, so every question is asked" in ended.lines
     assert system.answered.total() == 2
 
 

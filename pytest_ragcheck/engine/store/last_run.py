@@ -39,10 +39,10 @@ class LastRun:
 
 
 def last_run(home: Path) -> LastRun | None:
-    """The last run that is over; None without one, or if it cannot be read."""
+    """The last run that is over; None without one, or if it has no answer or cannot be read."""
     for folder in sorted(_runs(home), reverse=True):
         try:
-            if is_in_use(folder) or not (folder / _RUN).exists():
+            if is_in_use(folder) or (not (folder / _RUN).exists() and (folder / UNWRITTEN).read_bytes()):
                 continue
             run = json.loads((folder / _RUN).read_bytes())
             return LastRun(folder=folder, began=run["began"], fingerprint=run["fingerprint"])
@@ -102,7 +102,7 @@ def open_store(
         with FileLock(home / "lock"):
             folder = home / run_id
             resumes = False
-            if not folder.exists():
+            if not (folder.is_file() or (folder / _RUN).exists()):
                 resumes = _begin(folder, last_run(home) if resume else None, fingerprint)
                 for other in _runs(home):
                     if other != folder and not is_in_use(other):
@@ -120,12 +120,14 @@ def _begin(folder: Path, last: LastRun | None, fingerprint: Mapping[str, str]) -
     if last is not None:
         # A run that is resumed several times still has answers from its first start.
         began = last.began
+        (last.folder / UNWRITTEN).touch()
+        shutil.rmtree(folder, ignore_errors=True)
         last.folder.rename(folder)
         (folder / STOP_FILE).unlink(missing_ok=True)
         for name in ("steps", LIMITS):
             shutil.rmtree(folder / name, ignore_errors=True)
     else:
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
     (folder / UNWRITTEN).touch()
     (folder / _RUN).write_text(json.dumps({"began": began, "fingerprint": dict(fingerprint)}), encoding="utf-8")
     return last is not None

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import os
+import shutil
 import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
@@ -42,6 +43,25 @@ def make_home(home: Path) -> None:
     """
     home.mkdir(parents=True, exist_ok=True)
     (home.parent / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def mark_begun(folder: Path, *, resumes: bool) -> None:
+    """
+    Mark before the first question that the run began, if the folder of results exists, which may have older ones.
+
+    A run without answers that *resumes* the last one leaves the last one to be resumed.
+    """
+    with suppress(OSError):
+        if folder.parents[2].is_dir():
+            make_home(folder.parent)
+            folder.mkdir(exist_ok=True)
+            (folder / UNWRITTEN).write_text("resumes" if resumes else "", encoding="ascii")
+
+
+def forget_begun(folder: Path) -> None:
+    """Remove the mark of a run that needed no answer."""
+    if not (folder / _LOCKS).exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def unwritten(results: Path, agent: str) -> Iterator[Path]:

@@ -25,7 +25,7 @@ from pytest_ragcheck.plugin.asking.session_loop import live_fixtures, loop_of, s
 from pytest_ragcheck.plugin.asking.shared_run import forget_limits, limits_of, opened_store
 from pytest_ragcheck.plugin.collecting.question_items import question_of
 from pytest_ragcheck.plugin.configuration import is_fork, settings_of
-from pytest_ragcheck.plugin.guests.interruption import end_cleanly_on_sigterm, shorten
+from pytest_ragcheck.plugin.guests.interruption import shorten
 from pytest_ragcheck.plugin.run_state import Evaluated, begin_run
 from pytest_ragcheck.plugin.workers import (
     NO_DOCUMENTS,
@@ -88,8 +88,6 @@ class QuestionSession:
         """The record of the question that ended the run, for its reruns."""
 
         begin_run(config)
-        if not worker.is_worker:
-            end_cleanly_on_sigterm(config)
         switched_off = SWITCHED_OFF if "prefetch" in settings_of(config).run.disabled else ""
         alone = FORKED if forked else switched_off or _why_alone(worker, store)
         fixtures = live_fixtures(config)

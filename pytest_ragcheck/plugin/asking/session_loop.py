@@ -15,7 +15,7 @@ from pytest_ragcheck.concurrency.tasks import closing
 from pytest_ragcheck.errors import EndpointError, UsageError
 from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.extensions import has_fixture, is_overridden
-from pytest_ragcheck.plugin.run_state import run_of
+from pytest_ragcheck.plugin.run_state import begin_run, run_of
 from pytest_ragcheck.plugin.workers import LINE, has_workers, send
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.redaction.redactor import redact_logs
@@ -48,6 +48,8 @@ class LoopStart:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         # Not `tryfirst`, so that a question with the mark `skip` starts none. Nor does a run without an endpoint.
         if "rag_settings" in getattr(item, "fixturenames", ()) and self._has_client(item):
+            # Before the fixtures, because starting a system may take long.
+            begin_run(item.config)
             with suppress(UsageError):  # the item fails with it later
                 loop_of(item.config).start()
 

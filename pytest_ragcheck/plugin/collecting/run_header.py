@@ -59,7 +59,7 @@ def resume_lines(config: pytest.Config) -> list[str]:
         return ["ragcheck: resumed nothing: under --dist each every worker asks every question, and keeps no store"]
     last = last_run(home_of(settings))
     if last is None:
-        return ["ragcheck: resumed nothing: there is no finished earlier run, so every question is asked"]
+        return ["ragcheck: resumed nothing: there is no last run with an answer, so every question is asked"]
     try:
         check_same(last, fingerprint(settings))
         finished = finished_keys(last.folder)

@@ -15,7 +15,7 @@ from pytest_ragcheck.plugin.configuration import IS_SPLIT, has_gate, settings_of
 from pytest_ragcheck.plugin.extensions import is_overridden
 from pytest_ragcheck.plugin.question_files import calls_rag_check
 from pytest_ragcheck.plugin.run_state import run_of
-from pytest_ragcheck.plugin.workers import COLLECTED, REFUSAL, send
+from pytest_ragcheck.plugin.workers import COLLECTED, REFUSAL, mark_run, send
 from pytest_ragcheck.questions.call import caller_of
 from pytest_ragcheck.summary.run_outcomes import COMPARING
 
@@ -36,6 +36,8 @@ def select(session: pytest.Session) -> None:
     run.callers |= own
     asked = ((item.nodeid, question_of(item)) for item in session.items)
     run.questions.selected = {node_id: question for node_id, question in asked if question is not None}
+    if run.questions.selected or own or session.testsfailed:
+        mark_run(session.config)
     if run.questions.selected or own:
         _check_before_running(session)
 

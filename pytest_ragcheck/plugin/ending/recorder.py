@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ragcheck.plugin.configuration import is_dry_run, opening_files, settings_of
+from pytest_ragcheck.plugin.configuration import has_typed, is_dry_run, opening_files, settings_of
 from pytest_ragcheck.plugin.question_files import is_question_of
 from pytest_ragcheck.plugin.run_state import RUN, Run, run_of, turn_red
 from pytest_ragcheck.plugin.workers import (
@@ -21,6 +22,7 @@ from pytest_ragcheck.plugin.workers import (
     USELESS_JUDGE,
     has_payload,
     has_workers,
+    mark_run,
     received,
 )
 
@@ -218,16 +220,18 @@ class Recorder:
         self._merge_begun()
         run = self._run
         if run is None:
-            searched = session.testscollected and self._config.args_source.name != "ARGS"
+            ended = session.testscollected or session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+            searched = ended and (self._config.args_source.name != "ARGS" or self._searches_root())
             required = searched and self._config.getoption("rag_require_endpoint", None)
             if searched and self._gate:
                 self._lines = ["gate: not compared: no question was collected"]
                 required = settings_of(self._config).run.require_endpoint
-            elif required:
-                red = "--rag-require-endpoint turns such a run red"
-                self._lines = [f"no question was collected; {red}. Check testpaths and the names of the files."]
             if required:
+                red = "--rag-require-endpoint turns such a run red"
+                self._lines += [f"no question was collected; {red}. Check testpaths and the names of the files."]
                 turn_red(session)
+            if session.exitstatus and (self._lines or (self._uncollected and has_typed(self._config))):
+                mark_run(self._config)
             return
         self._delete_documents(session)
         self._settle(session, run)
@@ -265,6 +269,10 @@ class Recorder:
                 self._lines[:0] = equal_error_lines(self._errors.values())
             for line in self._lines:
                 terminalreporter.write_line(line, yellow=" asserted on NO question, " in line)
+
+    def _searches_root(self) -> bool:
+        start, root = self._config.invocation_params.dir, str(self._config.rootpath)
+        return any(os.path.abspath(start / argument) == root for argument in self._config.args)  # noqa: PTH100 - links
 
     def _merge_begun(self) -> None:
         while self._begun:

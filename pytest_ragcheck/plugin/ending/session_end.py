@@ -12,6 +12,7 @@ import pytest
 
 from pytest_ragcheck.config.readers import HTML_ENDINGS
 from pytest_ragcheck.engine.store.record_file import forget_unused
+from pytest_ragcheck.engine.store.run_folder import forget_begun
 from pytest_ragcheck.errors import ResultsError, UsageError
 from pytest_ragcheck.plugin.asking.shared_run import money_spent
 from pytest_ragcheck.plugin.collecting.run_baseline import baseline_if_read, rules_of
@@ -58,6 +59,8 @@ def finish(
     refused = session.exitstatus == pytest.ExitCode.USAGE_ERROR
     lines = list(_skipped_lines(session, run, settings))
     if not run.ran and (settings.run.shard is None or refused or config.getoption("collectonly")):
+        if not (run.unfinished or settings.run.require_endpoint):
+            forget_begun(run_folder(config))
         return lines
     clean, baseline = settings.redactor.text, baseline_if_read(config)
     outcomes = outcomes_of(run, settings)
