@@ -180,6 +180,9 @@ class Outcomes:
 
     rules: GateRules = field(default_factory=GateRules)
 
+    baseline: str = ""
+    """The name of the baseline with which a shard compared; empty without one."""
+
     documents: Documents | None = None
     """None without uploads."""
 

@@ -24,7 +24,7 @@ from pytest_ragcheck.summary.run_outcomes import GateRules, Outcomes, Reach
 from pytest_ragcheck.verdict.record import record_of
 
 _GIVE = "Give the folders that all shards of one run wrote."
-_PLAIN = ("session_name", "replay_of", "cut_short", "stopped", "skipped", "on_demand", "thresholds")
+_PLAIN = ("session_name", "replay_of", "cut_short", "stopped", "skipped", "on_demand", "thresholds", "baseline")
 _RUN_ALIKE = "Run all shards on the same commit and with the same settings."
 
 

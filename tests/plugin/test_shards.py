@@ -156,8 +156,10 @@ def test_shards_of_a_selection_miss_what_an_undivided_run_of_it_misses(
     assert line in project.run_before(*against).lines
     for part in ("1/2", "2/2"):
         shard(project, part, *against)
-    done = merge("part-1", "part-2", "--baseline=before/rag_predictions.json")
-    assert (done.status, line in done.out.splitlines()) == (1, True)
+    # By default, the merge compares with the baseline of the parts.
+    for given in ([], ["--baseline=before/rag_predictions.json"]):
+        done = merge("part-1", "part-2", *given)
+        assert (done.status, line in done.out.splitlines()) == (1, True)
 
 
 def test_every_question_falls_to_one_shard_and_the_split_is_even(project: Project) -> None:

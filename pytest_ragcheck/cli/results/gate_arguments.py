@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,13 +28,16 @@ class ChosenGate:
     """The reason why the run's own gate was replaced; else empty."""
 
 
-def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
+def gate_of(chosen: argparse.Namespace, recorded: GateRules, compared: Set[str] = frozenset()) -> ChosenGate:
     """
     The gate of the command line, or else the run's own, with the baseline; a `UsageError` for one that cannot be used.
 
-    Without `--baseline`, the baseline is that of a run. Without that file, the run's gate may become `each`.
+    Without `--baseline`, the baseline is the one with which the parts *compared*, or else that of a run. Without that
+    file, the run's gate may become `each`.
     """
     rules = _rules_of(chosen, recorded)
+    if compared and chosen.baseline is None and chosen.gate != "each":
+        return ChosenGate(rules=rules, baseline=_baseline_of_parts(sorted(compared)))
     place = default_baseline() if chosen.baseline is None else place_of(chosen.baseline, "--baseline")
     is_there = chosen.baseline is not None or place.rev is not None or place.path.is_file()
     baseline = _read_baseline(place) if is_there else None
@@ -48,6 +52,17 @@ def gate_of(chosen: argparse.Namespace, recorded: GateRules) -> ChosenGate:
         f"{BASELINE_FILE}"
     )
     return ChosenGate(rules=replace(rules, gate="each"), baseline=None, note=note)
+
+
+def _baseline_of_parts(names: Sequence[str]) -> Baseline:
+    if names[1:]:
+        raise UsageError(f"the parts compared with several baselines: {', '.join(names)}. Give --baseline one of them.")
+    root = root_of(Path.cwd())
+    try:
+        return _read_baseline(place_of(names[0], "the parts", root), root)
+    except UsageError as error:
+        text = f"the parts compared with {error} Merge in a checkout that has it, or give --baseline."
+        raise UsageError(text) from None
 
 
 def default_baseline() -> BaselinePlace:

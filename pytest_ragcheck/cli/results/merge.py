@@ -29,7 +29,7 @@ def run(chosen: argparse.Namespace) -> int:
 
     shards = list(map(read_shard, find_shards(chosen.folders)))
     outcomes = merged(shards, timestamp=datetime.now(timezone.utc))
-    gate = gate_of(chosen, outcomes.rules)
+    gate = gate_of(chosen, outcomes.rules, {shard.outcomes.baseline for shard in shards} - {""})
     rules, baseline = gate.rules, gate.baseline
     redactor = environment_redactor()
     start = Path.cwd()

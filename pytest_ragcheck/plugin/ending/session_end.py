@@ -79,7 +79,7 @@ def finish(
         written = write_results(outcomes, summary, folder, settings.redactor, encoded=encoded)
         if settings.run.shard is not None:
             whole = _with_reach(config, run, outcomes, not_passed, complete=True)
-            write_shard(whole, folder, settings.redactor)
+            write_shard(replace(whole, baseline=baseline.name if baseline else ""), folder, settings.redactor)
     except ResultsError as error:
         turn_red(session)
         return [*lines, printable(f"results: NOT WRITTEN: {error} Name it with --rag-output.")]

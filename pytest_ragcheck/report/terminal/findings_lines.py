@@ -163,8 +163,8 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
     alone = [change for change in changes if evidence_of(change.now) is None]
     if alone:
         yield (
-            f"{counted(len(alone), 'question')} replayed or ran without this gate: nothing was scored or asked again, "
-            f"or judged side by side. Ask the system with --rag-gate={decision.rules.gate} and the baseline."
+            f"{counted(len(alone), 'question')} replayed, or ran without this gate or with another baseline: nothing "
+            f"was scored or asked again, or judged side by side. Ask the system with --rag-gate={decision.rules.gate} and the baseline."
         )
     if decision.edited:
         return

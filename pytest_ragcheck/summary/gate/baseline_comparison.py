@@ -150,7 +150,7 @@ def examined_against(baseline: Baseline, outcomes: Outcomes) -> Outcomes:
         record
         if tuple(record.evidence.get("saved_runs", ())) == baseline.runs
         and (record.evidence.get("known") or record.evidence.get("apart"))
-        else replace(record, evidence={})
+        else replace(record, evidence={}, verdict_cached=record.verdict_cached and not record.evidence.get("same"))
         for record in outcomes.records
     )
     return replace(outcomes, records=records)

@@ -163,7 +163,8 @@ def test_shards_that_ran_without_the_gate_have_unconfirmed_failures(tmp_path: Pa
     status, printed, _ = merge(*WITH, "--gate=regression")
     assert status == 1
     assert (
-        "2 questions replayed or ran without this gate: nothing was scored or asked again, or judged side by side. "
+        "2 questions replayed, or ran without this gate or with another baseline: "
+        "nothing was scored or asked again, or judged side by side. "
         "Ask the system with --rag-gate=regression and the baseline."
     ) in printed.splitlines()
     assert "baseline baseline.json: 1 newly failing, unconfirmed, 1 as before" in printed
@@ -358,3 +359,43 @@ def test_a_secret_of_the_environment_is_not_written(
     written = list((tmp_path / "ragcheck-results").iterdir())
     assert written
     assert not any(b"judge-key-77aa66bb55cc" in path.read_bytes() for path in written)
+
+
+def test_the_merge_compares_with_the_baseline_of_the_parts(tmp_path: Path, merge: Ragcheck) -> None:
+    write_baseline(tmp_path, row("a"), failed("b", metrics={"groundedness": 0.3}, thresholds=LIMIT))
+    (tmp_path / "baseline.json").rename(tmp_path / "ragcheck-baseline.json")
+    write_baseline(tmp_path, row("a"), row("b"))
+    shards(tmp_path, good("a"), bad("b"), rules=REGRESSION, baseline="baseline.json")
+    status, printed, _ = merge()
+    assert (status, "baseline baseline.json: 1 newly failing" in printed) == (1, True)
+    assert merge("--baseline=ragcheck-baseline.json")[0] == 0
+    (tmp_path / "baseline.json").unlink()
+    status, _, stderr = merge()
+    assert status == 2
+    assert "the parts compared with baseline.json: there is no such file." in stderr
+    assert stderr.endswith("Merge in a checkout that has it, or give --baseline.\n")
+
+
+def test_parts_that_compared_with_several_baselines_need_one_to_be_given(tmp_path: Path, merge: Ragcheck) -> None:
+    write_baseline(tmp_path, row("a"), row("b"))
+    shards(tmp_path, good("a"), good("b"), rules=REGRESSION, baseline="baseline.json")
+    path = tmp_path / "parts" / "1" / "rag.shard-1-of-2.json"
+    document = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**document, "baseline": "other.json"}), encoding="utf-8")
+    status, _, stderr = merge()
+    assert status == 2
+    assert (
+        "the parts compared with several baselines: baseline.json, other.json. Give --baseline one of them." in stderr
+    )
+    assert merge(*WITH)[0] == 0
+
+
+def test_verdicts_of_another_baseline_are_not_counted_as_those_of_the_cache(tmp_path: Path, merge: Ragcheck) -> None:
+    write_baseline(tmp_path, row("a"), row("b"))
+    look = {"answer": "0123456789abcdef", "scores": {"groundedness": 0.9}, "passed": True}
+    evidence = {"gate": "confirmed", "thresholds": LIMIT, "now": look, "known": [[look]], "saved_runs": ["x"]}
+    kept = [replace(good(name), verdict_cached=True, evidence={**evidence, "same": True}) for name in "ab"]
+    shards(tmp_path, *kept, rules=REGRESSION)
+    status, printed, _ = merge(*WITH)
+    assert (status, "verdict cache" in printed) == (0, False)
+    assert "2 questions replayed, or ran without this gate or with another baseline" in printed

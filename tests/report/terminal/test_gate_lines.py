@@ -55,7 +55,8 @@ def test_a_set_under_10_questions_is_decided_as_confirmed_and_says_so() -> None:
     assert list(decision_lines(decided(rows, records))) == [
         "baseline main.json: 4 as before",
         (
-            "4 questions replayed or ran without this gate: nothing was scored or asked again, or judged side by side. "
+            "4 questions replayed, or ran without this gate or with another baseline: "
+            "nothing was scored or asked again, or judged side by side. "
             "Ask the system with --rag-gate=regression and the baseline."
         ),
         "fewer than 10 questions to compare: regression decides as confirmed, so one confirmed question is red",
