@@ -67,7 +67,10 @@ def accept_advice(comparison: Comparison, *, refused: bool = False) -> str:
     command = f"{when}: {comparison.accept}{instead}"
     if refused:
         return f"If the run is right, accept it{command}. To compare anyway, set rag_baseline_allow = other-settings."
-    return f"If the new answers are right, accept them{command}"
+    texts = {record.question.question for record in comparison.new}
+    moved = dict.fromkeys(row.dataset_name for row in comparison.missing if row.question in texts)
+    names = f"If questions only have other names, restore their dataset_name ({some(moved, 5)}) and ids. "
+    return f"{names if moved else ''}If the new answers are right, accept them{command}"
 
 
 def regressions_text(comparison: Comparison) -> str:

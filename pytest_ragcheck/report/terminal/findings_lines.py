@@ -135,9 +135,12 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
     if findings.mean is not None:
         yield _mean(findings.mean)
     if findings.fails_by_day:
+        more = "saving more runs does"
+        if findings.count is not None:
+            more = "and the count takes those that passed in all saved runs; rag_gate = confirmed decides on each"
         yield (
             f"{counted(len(findings.fails_by_day), 'question')} failed in one saved run and passed in another: "
-            "asking them again does not help, saving more runs does"
+            f"asking them again does not help, {more}"
         )
     if findings.documents_share_noise:
         yield (
@@ -164,7 +167,8 @@ def _not_examined(comparison: Comparison, findings: GateFindings, decision: Deci
     if alone:
         yield (
             f"{counted(len(alone), 'question')} replayed, or ran without this gate or with another baseline: nothing "
-            f"was scored or asked again, or judged side by side. Ask the system with --rag-gate={decision.rules.gate} and the baseline."
+            f"was scored or asked again, or judged side by side. "
+            f"Ask the system with --rag-gate={decision.rules.gate} and the baseline."
         )
     if decision.edited:
         return

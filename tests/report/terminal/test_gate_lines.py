@@ -138,3 +138,27 @@ def test_an_error_and_a_fail_that_nothing_excuses_turn_a_run_red_by_themselves()
     }
     held = red_by_themselves(some_outcomes(*records, tolerated=excused))
     assert [record.question.id for record in held] == ["new", "late"]
+
+
+def test_a_question_under_another_name_is_named_with_the_remedy() -> None:
+    rows = [before("kept"), before("a", dataset_name="shop")]
+    accept = "If the new answers are right, accept them: ragcheck baseline accept"
+    moved = decision_text(decided(rows, [now("kept"), now("a")], GateRules()))
+    assert moved.endswith(f"\nIf questions only have other names, restore their dataset_name (shop) and ids. {accept}")
+    assert decision_text(decided(rows, [now("kept"), now("b")], GateRules())).endswith(f"\n{accept}")
+
+
+@pytest.mark.parametrize(
+    ("n", "more"),
+    [
+        (4, "saving more runs does"),
+        (12, "and the count takes those that passed in all saved runs; rag_gate = confirmed decides on each"),
+    ],
+)
+def test_what_can_be_done_about_questions_that_failed_in_one_saved_run(n: int, more: str) -> None:
+    rows = [before(f"q{i}") for i in range(n)]
+    unsteady = SavedAnswer(passed=False, scores={"groundedness": 0.3})
+    rows[0] = replace(rows[0], saved=((unsteady,), *rows[0].saved))
+    lines = list(decision_lines(decided(rows, [now(f"q{i}") for i in range(n)])))
+    start = "1 question failed in one saved run and passed in another: asking them again does not help, "
+    assert f"{start}{more}" in lines
