@@ -257,7 +257,7 @@ def test_a_leak_is_a_fail_that_names_the_failure_of_the_judge_too() -> None:
     assert (record.verdict, record.error_kind, record.leaks) == (Verdict.FAIL, "", True)
     assert record.text().splitlines()[0] == (
         "must_not_mention 0.50 < 1.00, must_not_retrieve 0.00 < 1.00: the answer mentions '30 days'; "
-        "the answer leaks 'billing.txt' (its id is at rank 1); "
+        "the contexts leak 'billing.txt' (its id is at rank 1); "
         "answer_correctness and groundedness could not be measured: no quota"
     )
     assert record.thresholds.keys() == {"answer_correctness", "groundedness", "must_not_mention", "must_not_retrieve"}

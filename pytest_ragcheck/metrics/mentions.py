@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
-from pytest_ragcheck.metrics.retrieval import found_gold, is_half_from
+from pytest_ragcheck.metrics.retrieval import found_gold, is_copied, is_half_from
 from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex, searched
 from pytest_ragcheck.questions.planted_documents import canaries_in
 from pytest_ragcheck.questions.question import GoldPassage, Question
@@ -77,8 +77,8 @@ def must_not_retrieve_score(question: Question, answer: RagAnswer) -> Score:
     Share of the documents in `must_not_retrieve` that neither the contexts nor the answer come from.
 
     A document leaks if a context has its id, the id of one of its parts, its text or a canary, or if the answer has a
-    canary. A canary is a text of `must_not_mention` that the document has. The document's text is the text of the
-    question's passages with its id.
+    canary, a copy of the text or a citation of the document. A canary is a text of `must_not_mention` that the document
+    has. The document's text is the text of the question's passages with its id.
 
     Returns:
         0..1, with the documents that leak and where. Unscored if none leaks, a document has no text in the question,
@@ -114,19 +114,40 @@ def broken(metric: str, question: Question, answer: RagAnswer) -> set[str]:
 
 
 def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, answer: RagAnswer) -> str:
-    # Where the document is in the reply; empty if it is nowhere.
+    # Where the document is in the contexts and in the answer; empty if it is nowhere.
     forbidden = (compile_mention(mention) for mention in question.must_not_mention if not is_regex(mention))
     canaries = [each for each in forbidden if any(_has_any([each], passage.text) for passage in passages)]
+    places: dict[int, str] = {}
     for rank, source_id in enumerate(answer.source_ids or (), 1):
         if _is_from(source_id, document):
-            return f"its id is at rank {rank}" if source_id == document else f"the id {source_id} is at rank {rank}"
+            named = "its id is" if source_id == document else f"the id {source_id} is"
+            places[rank] = f"{named} at rank {rank}"
     found = found_gold(replace(question, gold_passages=passages), answer)
     for rank, context in enumerate(answer.contexts, 1):
         if found[rank - 1] or any(is_half_from(context, passage.text) for passage in passages):
-            return f"its text is in context {rank}"
-        if _has_any(canaries, context):
-            return f"its canary is in context {rank}"
-    return "its canary is in the answer" if _has_any(canaries, answer.text) else ""
+            places.setdefault(rank, f"its text is in context {rank}")
+        elif _has_any(canaries, context):
+            places.setdefault(rank, f"its canary is in context {rank}")
+    known = (question.question, *(text for rank, text in enumerate(answer.contexts, 1) if rank not in places))
+    said = ""
+    if _has_any(canaries, answer.text):
+        said = "its canary is in the answer"
+    elif any(is_copied(answer.text, passage.text, known) for passage in passages):
+        said = "its text is in the answer"
+    elif _is_cited(question, document, answer):
+        said = "its citation is in the answer"
+    return ", ".join(filter(None, (next(iter(places.values()), ""), said)))
+
+
+def _is_cited(question: Question, document: str, answer: RagAnswer) -> bool:
+    from pytest_ragcheck.rag.cited_answer import cited_answer, is_same_document
+
+    # The rank of no context may be the number of a document by chance, and an answer may repeat a name of the question.
+    names = {each.target for each in cited_answer(answer, document).citations if not each.contexts}
+    asked = question.question.casefold()
+    return any(
+        not name.isdecimal() and name.casefold() not in asked and is_same_document(name, document) for name in names
+    )
 
 
 def _is_from(source_id: str, document: str) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from unicodedata import normalize
 
-from pytest_ragcheck.questions.question import GENERATION, GoldPassage, Question
+from pytest_ragcheck.questions.question import GENERATION, GoldPassage, Question, named
 from pytest_ragcheck.rag.answer import RagAnswer
 from pytest_ragcheck.scores import CUTOFFS, RETRIEVAL, Score
 
@@ -18,6 +19,9 @@ _SHORT_CHARACTERS = 60
 
 WHOLE_WORDS = 2
 """Contexts contain a passage of at most this many words by chance, so an equal context is required."""
+
+COPIED_WORDS = 10
+"""An answer may have fewer words of a forbidden document from the question, or by chance."""
 
 _MOST_CHARACTERS = 20_000
 """Characters of a context that are compared on each side of a common block."""
@@ -56,36 +60,69 @@ def found_gold(question: Question, answer: RagAnswer) -> tuple[frozenset[str], .
     passage is found by its text, since several passages may be of one document. Case, accents, punctuation, white space
     and HTML tags do not matter. A context contains a passage if it is the passage, a part of it with `CHUNK_WORDS`
     words or more, a text with the whole passage, or a chunk that was cut elsewhere with half of the passage's words,
-    and at least `CHUNK_WORDS`, in a row. A context with the id of another document must be the passage.
+    and at least `CHUNK_WORDS`, in a row, that no other number ends. A context of another document must be the passage.
     """
     if not question.gold_passages:
         return tuple(frozenset[str]() for _ in answer.contexts)
     passages = [
-        (_key(passage, question), _is_by_id(passage, question), _composed(passage.doc_id), _folded(passage.text))
+        (_key(passage, question), _is_by_id(passage, question), _id_of(passage, question), _folded(passage.text))
         for passage in question.gold_passages
     ]
     others = {_composed(each.doc_id) for each in question.distractors}.difference(["", *(each[2] for each in passages)])
-    # An endpoint may give more or fewer ids than contexts.
-    ids = (*map(_composed, answer.source_ids or ()), *("",) * len(answer.contexts))
+    ids = map(_composed, _ids(answer.source_ids, answer))
+    contexts = zip(ids, uploaded(answer), map(_folded, answer.contexts), strict=True)
     return tuple(
         frozenset(
             key
             for key, by_id, doc_id, text in passages
-            if _holds(folded, source_id, text, doc_id, by_id=by_id, others=others)
+            if _holds(context, source_id, text, doc_id, by_id=by_id, is_known=is_uploaded or source_id in others)
         )
-        for source_id, folded in zip(ids, map(_folded, answer.contexts), strict=False)
+        for source_id, is_uploaded, context in contexts
     )
+
+
+def uploaded(answer: RagAnswer) -> list[bool]:
+    """For each context, whether the run uploaded its document, and so knows which one it is."""
+    theirs = answer.server_source_ids or answer.source_ids
+    return [ours != its for ours, its in zip(_ids(answer.source_ids, answer), _ids(theirs, answer), strict=True)]
+
+
+def _ids(given: tuple[str, ...] | None, answer: RagAnswer) -> tuple[str, ...]:
+    # An endpoint may give more or fewer ids than contexts.
+    return (*(given or ()), *("",) * len(answer.contexts))[: len(answer.contexts)]
 
 
 def is_half_from(context: str, passage: str) -> bool:
     """True if half of the context's words or more occur in the passage in a row, or the context has the passage."""
     text, sought = _folded(context), _folded(passage)
-    return (sought in text and len(sought.split()) > WHOLE_WORDS) or _has_half(text.split(), sought)
+    return (sought in text and len(sought.split()) > WHOLE_WORDS) or _has_half(text.split(), sought, same_numbers=False)
+
+
+def is_copied(answer: str, passage: str, others: Iterable[str]) -> bool:
+    """True if the answer has `COPIED_WORDS` words in a row, or a shorter passage whole, that none of *others* has."""
+    from pytest_ragcheck.judging.offline.words.normalized_text import UNSPACED
+
+    text = _folded(passage).split()
+    # Two characters of such a script are a word.
+    size = min(len(text), COPIED_WORDS * (2 if re.search(f"[{UNSPACED}]", passage) else 1))
+    if size < CHUNK_WORDS:
+        return False
+    runs = _runs(_folded(answer).split(), size) & _runs(text, size)
+    known = [*map(_folded, others)] if runs else []
+    return any(not any(run in other for other in known) for run in runs)
+
+
+def _runs(words: list[str], size: int) -> set[str]:
+    return {f" {' '.join(words[at : at + size])} " for at in range(len(words) - size + 1)}
 
 
 def _composed(source_id: str | None) -> str:
     # File systems differ in how they compose an accented letter.
     return normalize("NFC", source_id or "")
+
+
+def _id_of(passage: GoldPassage, question: Question) -> str:
+    return _composed((named(passage, question.dataset_name) if question.ingest else passage).doc_id)
 
 
 def _is_by_id(passage: GoldPassage, question: Question) -> bool:
@@ -104,7 +141,7 @@ def _folded(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bool, others: Collection[str]) -> bool:
+def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bool, is_known: bool) -> bool:
     from pytest_ragcheck.rag.cited_answer import are_other_documents, document_of
 
     is_same = bool(source_id) and doc_id in {source_id, document_of(source_id)}
@@ -115,32 +152,34 @@ def _holds(context: str, source_id: str, passage: str, doc_id: str, *, by_id: bo
     has_some = (is_same or len(passage.split()) > WHOLE_WORDS) and (
         passage in context
         or (context in passage and (is_same or context.count(" ") > CHUNK_WORDS))
-        or _has_half(passage.split(), context)
+        or _has_half(passage.split(), context, same_numbers=True)
     )
-    return passage == context or (
-        has_some and not ((doc_id and source_id in others) or are_other_documents(source_id, doc_id))
-    )
+    return passage == context or (has_some and not ((doc_id and is_known) or are_other_documents(source_id, doc_id)))
 
 
-def _has_half(passage: list[str], context: str) -> bool:
+def _has_half(passage: list[str], context: str, *, same_numbers: bool) -> bool:
     needed = max(-(-len(passage) // 2), CHUNK_WORDS)
     # A run of that length contains one of these blocks as a whole.
     size = (needed + 1) // 2
     for start in range(0, len(passage) - size + 1, size):
         block = f" {' '.join(passage[start : start + size])} "
-        at = context.find(block)
-        if at < 0:
-            continue
-        before = context[max(0, at - _MOST_CHARACTERS) : at].split()
-        after = context[at + len(block) : at + len(block) + _MOST_CHARACTERS].split()
-        run = size + _common(reversed(passage[:start]), reversed(before)) + _common(passage[start + size :], after)
-        if run >= needed:
-            return True
+        # Only the first and the last of several texts can be cut.
+        for at in {context.find(block), context.rfind(block)} - {-1}:
+            before = context[max(0, at - _MOST_CHARACTERS) : at].split()
+            after = context[at + len(block) : at + len(block) + _MOST_CHARACTERS].split()
+            sides = ((passage[:start][::-1], before[::-1]), (passage[start + size :], after))
+            common = [_common(*side) for side in sides]
+            if size + sum(common) >= needed and not (same_numbers and any(map(_differ_in_number, sides, common))):
+                return True
     return False
 
 
-def _common(first: Iterable[str], second: Iterable[str]) -> int:
+def _common(first: list[str], second: list[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+def _differ_in_number(side: tuple[list[str], list[str]], at: int) -> bool:
+    return all(any(map(str.isdecimal, word)) for words in side for word in (words[at : at + 1] or [""]))
 
 
 Retrieved = Sequence[str | Collection[str]]

@@ -20,6 +20,7 @@ _SCHEME = re.compile(r"^[a-z]+://(?:www\.)?|[?&]utm_[^#]*")
 _URL_IN_TEXT = named_pattern("url_in_text")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ONE_KIND = re.compile(r"[\d\W_]*|[^\d]*")
+_LEADING_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 _SOURCE_WORD = named_pattern("source_word")
 _FILE_IN_TEXT = re.compile(r"[\w./-]+\.[A-Za-z]{2,4}\b")
 
@@ -62,15 +63,16 @@ class CitedAnswer:
         return any(is_same_document(name, document) for at in cited for name in self.ids[at])
 
 
-def cited_answer(answer: RagAnswer) -> CitedAnswer:
+def cited_answer(answer: RagAnswer, document: str = "") -> CitedAnswer:
     """
     The citations of the answer.
 
     A number is the rank of a context, from 1; a larger number may be a document's id. A footnote or a numbered list of
     sources in the answer maps its numbers to names. A name resolves to all contexts of its document: it is the id, the
-    last part of the id, or that part without its extension, in any case.
+    last part of the id, or that part without its extension, in any case. The *document* counts as a name in brackets
+    even if no context has it.
     """
-    documents = _Documents(answer)
+    documents = _Documents(answer, document)
     marked = find_markers(answer.text, answer.contexts, is_document=documents.may_have)
     resolved = {
         target: _resolved(target, marked, answer, documents)
@@ -114,15 +116,16 @@ def is_same_document(source_id: str, document: str) -> bool:
 
 def are_other_documents(source_id: str, document: str) -> bool:
     """
-    True if two names of one form, such as `at.md` and `de.md`, differ in more than numbers, which may be parts'.
+    True if two names of one form, such as `at.md` and `de.md`, or `v1` and `v2`, are different documents.
 
-    Two bare numbers are different documents.
+    A name such as `chunk_17` is that of a part, which an index made anew may number otherwise.
     """
-    names = [_folded(document_of(name)) for name in (source_id, document)]
+    names = [_LEADING_ZEROS.sub("", _folded(document_of(name))) for name in (source_id, document)]
+    if any(name[-1:].isdecimal() and document_of(f"x-{name}") == "x" for name in names):
+        return False
     endings = {ending[0] if (ending := _EXTENSION.search(name)) else "" for name in names}
     alike = all(names) and (len({*map(_form, names)}) == 1 or (len(endings) == 1 and "" not in endings))
-    words = {name.lstrip("0") if name.isdecimal() else "".join(_LETTERS.findall(name)) for name in names}
-    return alike and len(words) > 1 and not _is_same(*names)
+    return alike and not _is_same(*names)
 
 
 def _is_same(name: str, document: str) -> bool:
@@ -157,8 +160,9 @@ def _resolved(
 
 class _Documents:
     # The ids of the contexts, with an index that makes the time of a look-up independent of their number.
-    def __init__(self, answer: RagAnswer) -> None:
+    def __init__(self, answer: RagAnswer, document: str) -> None:
         self.ids = _ids(answer)
+        self._document = document
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -189,7 +193,7 @@ class _Documents:
 
     def may_have(self, name: str) -> bool:
         # True for a document of the contexts, and for a name that has the form of their ids.
-        return bool(self.places(name)) or _shape(name) in self._shapes
+        return bool(self.places(name)) or _shape(name) in self._shapes or name == self._document
 
     def places(self, name: str) -> tuple[int, ...]:
         return tuple(sorted({at for each in self._same(name) for at in self._places[each]}))

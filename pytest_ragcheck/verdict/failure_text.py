@@ -207,8 +207,9 @@ def reason_for(
         reasons += _judged_reasons(question, answer, judgement, short)
     for metric, text in zip(DEMANDED, ("does not mention", "mentions", "leaks", "does not cite"), strict=True):
         if metric in scores and (findings := scores[metric].findings):
-            shown = findings if text == "leaks" else map(repr, findings)
-            found = f"the answer {text}" if question.is_answered else "the contexts leak"
+            shown = findings if text == "leaks" else [*map(repr, findings)]
+            is_said = text != "leaks" or any(each.endswith("in the answer)") for each in findings)
+            found = f"the answer {text}" if is_said else "the contexts leak"
             reasons.append(f"{found} {', '.join(shown)}")
     wrong = (scores[metric].findings for metric in (CITATION_VALIDITY, *CITATION_SUPPORT) if metric in short)
     reasons += dict.fromkeys(chain.from_iterable(wrong))

@@ -229,7 +229,7 @@ def test_a_function_gets_the_name_of_the_identity(
     if not parameter:
         assert "takes no identity, and the question is asked as 'bob'" in run.text
     elif verdicts["foreign"] == "FAIL":
-        assert "the answer leaks 'salaries' (its text is in context 1)" in run.text
+        assert "the answer leaks 'salaries' (its text is in context 1, its canary is in the answer)" in run.text
 
 
 OWN_CLIENT = """

@@ -181,3 +181,59 @@ def test_a_context_without_an_id_may_be_a_leak_and_a_leak_beside_it_is_one() -> 
         assert score.reason == "contexts have no ids, and no passage of the question has the text of 'terms.md'"
     score = must_not_retrieve_score(question, RagAnswer(text="No.", contexts=("a", "b"), source_ids=("terms.md", "")))
     assert score == Score(0.5, findings=("'terms.md' (its id is at rank 1)",))
+
+
+SECRET = "The founder of Globex earns 90000 EUR a year and has a car, a house by the sea and shares."
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "contexts", "is_leak"),
+    [
+        (SECRET, f"{SECRET} [1]", (), True),
+        (SECRET, f"Our own start at 9. As for them: {SECRET[:70]}.", ("Our own start at 9.",), True),
+        ("Ada earns 90,000 euros a year.", "Ada earns 90,000 euros a year [1].", (), True),
+        # Nine words, words of the question, an own context, a short text.
+        (SECRET, "I do not know what the founder of Globex earns a year.", (), False),
+        (SECRET, "The founder of Globex earns 90000 EUR a year.", (), False),
+        (f"What does the founder of Globex earn in a year of sales? {SECRET}", "", (), False),
+        (SECRET, SECRET, (f"Press: {SECRET}",), False),
+        ("Ada earns much", "Ada earns much.", (), False),
+        ("サポートまでお問い合わせください。", "カスタマーサポートまでお問い合わせ", (), False),
+    ],
+)
+def test_a_copy_of_the_text_in_the_answer_leaks(text: str, said: str, contexts: tuple[str, ...], is_leak: bool) -> None:
+    asked = "What does the founder of Globex earn in a year of sales?"
+    passages = (GoldPassage(text=text, doc_id="pay"), *(GoldPassage(text=each, doc_id="press") for each in contexts))
+    question = a_question(question=asked, must_not_retrieve=("pay",), distractors=passages)
+    ids = tuple("press" for _ in contexts)
+    answer = RagAnswer(text=said or f"You ask: {asked}", contexts=contexts, source_ids=ids)
+    finding = "'pay' (its text is in the answer)"
+    if contexts == (f"Press: {SECRET}",):
+        finding, is_leak = "'pay' (its text is in context 1, its text is in the answer)", True
+    score = must_not_retrieve_score(question, answer)
+    assert score == (Score(0.0, findings=(finding,)) if is_leak else Score(1.0))
+
+
+@pytest.mark.parametrize(
+    ("document", "said", "is_leak"),
+    [
+        ("salaries.md", "70000 EUR [pay.md]. See also [salaries.md].", True),
+        ("salaries", "70000 EUR [pay.md]. See also [salaries].", True),
+        ("salaries.md", "See [the list](https://docs.example.org/salaries.md).", True),
+        ("salaries.md", "70000 EUR (source: salaries.md#3).", True),
+        ("globex/salaries.md", "70000 EUR [globex/salaries.md].", True),
+        ("salaries.md", "70000 EUR [pay.md] [1].", False),
+        ("salaries.md", "70000 EUR [old-salaries.md].", False),
+        ("salaries.md", "[Salaries] 70000 EUR.", False),
+        ("salaries.md", "The salaries are 70000 EUR, as salaries.md says.", False),
+        ("7", "70000 EUR [7].", False),
+        # The own document of that name, and a name from the question.
+        ("globex/pay.md", "70000 EUR [pay.md].", False),
+        ("rates.md", "I cannot read [rates.md].", False),
+    ],
+)
+def test_a_citation_of_the_document_leaks_it(document: str, said: str, is_leak: bool) -> None:
+    question = a_question(question="What is in rates.md?", must_not_retrieve=(document,))
+    answer = RagAnswer(text=said, contexts=("He earns 70000 EUR.",), source_ids=("acme/pay.md",))
+    finding = f"{document!r} (its citation is in the answer)"
+    assert must_not_retrieve_score(question, answer) == (Score(0.0, findings=(finding,)) if is_leak else Score(1.0))

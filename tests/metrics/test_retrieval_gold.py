@@ -6,6 +6,7 @@ import pytest
 
 from pytest_ragcheck import GoldPassage, RagAnswer
 from pytest_ragcheck.metrics.retrieval import found_gold, gold_keys
+from pytest_ragcheck.questions.question import named
 from tests.making import a_question
 
 TEXT = "Refunds are possible within 30 days. Shipping is not refunded; gift cards are."
@@ -51,6 +52,33 @@ def test_the_passage_a_chunk_of_it_and_a_piece_that_has_it_whole_hold_it(context
 )
 def test_anything_else_does_not(context: str) -> None:
     assert not holds(context)
+
+
+POLICY = "In 2024 the remote work policy grants 3 days of remote work per week to every employee."
+
+
+@pytest.mark.parametrize(
+    ("context", "held"),
+    [
+        # 9 of 16 words in a row, after another number.
+        ("In 2022 the remote work policy grants 1 days of remote work per week to every employee.", False),
+        ("In 2022 the remote work policy grants 3 days of remote work per week to every employee.", False),
+        ("The policy: 1.5 days of remote work per week to every employee.", False),
+        # Cut elsewhere, or in other words.
+        ("days of remote work per week to every employee. In 2025 it will change.", True),
+        ("4 pages. In 2024 the remote work policy grants 3 days of remote work", True),
+        ("As we said, the remote work policy grants 3 days of remote work per month, but 2 in May.", True),
+        ("Up to seven days of remote work per week to every employee.", True),
+        # Two years: the passage is cut at either end.
+        (f"{POLICY.replace('2024', '2023').replace('3', '2')} In 2024 the remote work policy grants 3 days of", True),
+        (
+            f"work policy grants 3 days of remote work per week to every employee. {POLICY.replace('2024', '2025')}",
+            True,
+        ),
+    ],
+)
+def test_half_of_the_words_beside_another_number_are_of_another_passage(context: str, held: bool) -> None:
+    assert holds(context, POLICY) == held
 
 
 def test_a_passage_of_one_or_two_words_is_found_as_a_whole_context_only() -> None:
@@ -114,10 +142,29 @@ def test_a_number_is_the_document_of_its_numbered_parts_and_of_no_section_or_dat
         ("17_2", "12", False),
         ("1" * 5000, "2", False),
         ("012", "12", True),
+        ("remote-2022.md", "remote-2024.md", False),
+        ("remote-2022.md#0", "remote-2024.md#0", False),
+        ("terms-v1.md", "terms-v2.md", False),
+        ("2022/remote.md", "2024/remote.md", False),
+        ("doc12", "doc17", False),
+        ("terms-14", "terms-12", False),
+        ("remote.md", "remote-2024.md", False),
+        ("https://a.example/page?id=12", "https://a.example/page?id=17", False),
         # A part, an index made anew, and ids of another system.
         ("at.md#2", "at.md", True),
         ("12_2", "12", True),
-        ("terms-14", "terms-12", True),
+        ("terms.md#14", "terms.md#12", True),
+        ("terms-chunk-14", "terms-chunk-12", True),
+        ("terms.md:14", "terms.md", True),
+        ("kb/terms-v2.md#3", "terms-v2.md", True),
+        ("terms-02", "terms-2", True),
+        ("chunk_17", "chunk_12", True),
+        ("node-17", "terms-12", True),
+        ("p3", "q3", True),
+        ("chunk_17", "terms-12.md", True),
+        ("terms_0", "terms", True),
+        ("1", "terms-12", True),
+        ("5c5b3a5e-8f0d-4f0e", "9e107d9d-372b-b682", True),
         ("17", "at.md", True),
         ("0b4f-11ec", "at.md", True),
         ("", "at.md", True),
@@ -166,6 +213,27 @@ def test_an_uploaded_document_is_found_by_its_id_and_a_text_whatever_the_id() ->
     first, second = "id d1", "text  free of charge "
     assert [set(held) for held in found_gold(question, answer)] == [{first}, {second}, {first}, set()]
     assert gold_keys(question) == {first, second}
+
+
+def test_another_document_that_the_run_uploaded_must_be_the_passage() -> None:
+    old = POLICY.replace("2024", "2022")
+    part = "the remote work policy grants 3 days of remote work per week to every"
+    gold = (GoldPassage(text=POLICY, doc_id="new"), GoldPassage(text=f"{TEXT} Free of charge for all."))
+    question = a_question(gold_passages=gold, ingest=True)
+    contexts = (part, old, f"{POLICY} Else.", POLICY.lower(), TEXT, TEXT)
+    unnamed = named(gold[1], "d").doc_id or ""
+    ours = ("old", "old", "old", "copy", "old", unnamed)
+    answer = RagAnswer(text="", contexts=contexts, source_ids=ours, server_source_ids=tuple("123456"))
+    by_text = f"text  {TEXT.lower().replace('.', '').replace(';', '')} free of charge for all "
+    uploaded = [set(held) for held in found_gold(replace(question, dataset_name="d"), answer)]
+    assert uploaded == [set(), set(), set(), {"id new"}, set(), {by_text}]
+    # The ids of a system that the run does not know.
+    unknown = tuple("123456")
+    others = [set(held) for held in found_gold(question, replace(answer, source_ids=unknown))]
+    assert others == [{"id new"}, set(), {"id new"}, {"id new"}, {by_text}, {by_text}]
+    # Fewer ids than contexts.
+    some = replace(answer, source_ids=("old",), server_source_ids=("1",))
+    assert [set(held) for held in found_gold(question, some)][:3] == [set(), set(), {"id new"}]
 
 
 def test_ids_that_are_missing_leave_the_texts() -> None:

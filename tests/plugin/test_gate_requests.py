@@ -566,7 +566,7 @@ def test_a_document_that_a_saved_run_leaked_excuses_no_other_document(
         monkeypatch.setenv("SHOP_ID", leaked)
         run = project.run("--rag-judge=none")
         assert run.outcomes == {outcome: 1, "passed": 10}
-    assert "the answer leaks 'notes.md' (its id is at rank 1)" in run.text
+    assert "the contexts leak 'notes.md' (its id is at rank 1)" in run.text
 
 
 @pytest.mark.parametrize("edit", [{"must_mention": "8"}, {"thresholds": {"f1": 1.0}}])

@@ -129,7 +129,7 @@ def test_a_prohibition_that_one_of_the_answers_breaks_is_a_fail():
     assert (record.verdict, record.answer) == (Verdict.FAIL, "leak")
     assert record.text().splitlines()[0] == (
         "must_not_retrieve 0.00 < 1.00: must_not_retrieve is broken in 1 of 3 attempts; "
-        "the answer leaks 'pay.md' (the id pay.md#1 is at rank 1)"
+        "the contexts leak 'pay.md' (the id pay.md#1 is at rank 1)"
     )
     assert record.repeated["must_not_retrieve"] == ((1.0,), (0.0,), (1.0,))
 
@@ -171,7 +171,7 @@ def test_a_leak_beside_a_failed_judge_is_a_fail_of_all_answers():
     record = checked(InTurn("leak", "a"), Failing(a=[0.9]), GUARDED, repeats=2)
     assert (record.verdict, record.answer, record.error_kind) == (Verdict.FAIL, "leak", "")
     assert record.reason == (
-        "must_not_retrieve is broken in 1 of 2 attempts; the answer leaks 'pay.md' (the id pay.md#1 is at rank 1); "
+        "must_not_retrieve is broken in 1 of 2 attempts; the contexts leak 'pay.md' (the id pay.md#1 is at rank 1); "
         "answer_correctness and groundedness could not be measured: no quota"
     )
     every = checked(InTurn("leak", "leak"), Failing(), GUARDED, repeats=2)
