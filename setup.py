@@ -42,11 +42,12 @@ COMMENTS = {
 """The comments that the files of a folder lose, a tenth of the space; templates and prompts keep theirs."""
 
 LEFT_OUT = {
-    *(f"explanation/{name}.md" for name in ("architecture", "gate-simulation", "speed", "statistics")),
-    *(f"reference/{name}.md" for name in ("metrics-sources", "other-plugins")),
+    *(page.relative_to("docs").as_posix() for page in Path("docs/explanation").iterdir()),
+    *(f"reference/{name}.md" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
+    "reference/other-plugins.md",
     "how-to/beyond-one-machine.md",
 }
-"""Pages about the code and of measurements, which no message names and no question of the demo is about."""
+"""Explanations, rules and measurements, which no message names and no question of the demo is about."""
 
 
 def description() -> str:

@@ -20,12 +20,12 @@ NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel", "s
 """Packages of the environment beyond the base install."""
 
 LEFT_OUT = (
-    *(f"explanation/{name}" for name in ("architecture", "gate-simulation", "speed", "statistics")),
-    "how-to/beyond-one-machine",
-    "reference/metrics-sources",
+    *(f"explanation/{name}" for name in ("architecture", "gate-simulation", "how-it-runs", "speed", "statistics")),
+    *(f"reference/{name}" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
     "reference/other-plugins",
+    "how-to/beyond-one-machine",
 )
-"""Pages about the code and of measurements."""
+"""Explanations, rules and measurements."""
 
 
 def main() -> None:
