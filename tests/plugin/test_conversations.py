@@ -760,7 +760,7 @@ def test_only_the_system_gets_the_secrets_of_its_answers_back(project: Project) 
     assert ended.outcomes == {"failed": 2}
     assert endpoint.requests[1].json["messages"][1]["content"] == f"Your key is {SECRET}."
     judged = [json.loads(line) for line in (project.folder / "judged.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert judged[1] == [2, [["Your key is [redacted]", "Key: [redacted]"]], "Your key is [redacted]"]
+    assert judged[1] == [2, [["Your key is [redacted]", "Key: [redacted]"]], "Your key is [redacted]."]
     assert SECRET not in ended.text
     files = [path for path in project.folder.rglob("*") if path.is_file()]
     assert [path for path in files if SECRET.encode() in path.read_bytes()] == []

@@ -197,7 +197,7 @@ def test_of_a_panel_every_model_is_tried_and_a_call_waits_for_it_too(project: Pr
         "\n\n@pytest.fixture(scope='session')\ndef rag_client():\n    return CannedRag()\n\n\n"
         "@pytest.fixture(scope='session')\ndef rag_judge(rag_settings):\n"
         "    from pytest_ragcheck.judging.model.openai_judge import OpenAIJudge\n"
-        "    from pytest_ragcheck.judging.checked_judgement import Panel\n"
+        "    from pytest_ragcheck.judging.panel import Panel\n"
         "    url = rag_settings.judge.url\n"
         "    return Panel([OpenAIJudge(model=name, api_key='k', base_url=url) for name in ('one', 'two')])\n"
     )

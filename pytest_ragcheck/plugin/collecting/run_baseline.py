@@ -218,19 +218,22 @@ def check_replay(config: pytest.Config, settings: Settings, path: Path) -> None:
     """Raise a `UsageError` if the file is no recording, would be overwritten, or needs a judge that the run lacks."""
     from pytest_ragcheck.plugin.workers import home_of
     from pytest_ragcheck.replay.recorded_run import missing_for_replay
-    from pytest_ragcheck.report.files.output_folder import without_links
+    from pytest_ragcheck.report.files.output_folder import safe_name, without_links
     from pytest_ragcheck.report.files.result_files import is_result_of
 
-    recording = recording_of(config, path)
-    if is_result_of(_file_of(path), settings.run.output, settings.run.agent):
+    # Without a look into the own folder, which this run has marked.
+    is_own = without_links(path) == without_links(settings.run.output)
+    file = path / f"{safe_name(settings.run.agent)}_predictions.json" if is_own else _file_of(path)
+    name = shown_name(file, config.rootpath)
+    if is_result_of(file, settings.run.output, settings.run.agent):
         raise UsageError(
-            f"--rag-replay: {recording.name} is where this run writes its own results. "
+            f"--rag-replay: {name} is where this run writes its own results. "
             "Give the run another --rag-agent or --rag-output."
         )
     if without_links(path).is_relative_to(without_links(home_of(settings))):
         raise UsageError(
-            f"--rag-replay: {recording.name} is in the folder of an earlier run, which this run deletes. "
+            f"--rag-replay: {name} is in the folder of an earlier run, which this run deletes. "
             "Give a copy of the folder, or give the run another --rag-agent or --rag-output."
         )
-    if problem := missing_for_replay(settings, recording):
+    if problem := missing_for_replay(settings, recording_of(config, path)):
         raise UsageError(problem)
