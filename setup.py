@@ -33,6 +33,9 @@ The files that `pytest_ragcheck.package_text` reads: templates, word lists, prom
 Every pytest run reads the help texts of `config`, so they are packed by zlib, which unpacks them in 0.02 ms.
 """
 
+OF_COMMANDS = ("cli", "cli/project", "demo", "questions/exports", "summary/schemas", "testing")
+"""The folders whose texts no run with questions reads; they are packed in one file, which takes less space."""
+
 COMMENTS = {
     "judging/offline": "(?m)^#.*\n",
     "judging/offline/words": "(?m)^#.*\n",
@@ -74,6 +77,7 @@ class BuildWithFiles(build_py):
             questions = Path("examples/first_run/ragcheck.rag.yaml")
             texts[questions.name] = questions.read_text("utf-8")
             _pack(texts, package / "pages.json.bz2")
+            of_commands: dict[str, str] = {}
             for name, endings in PACKED.items():
                 paths = sorted(path for path in (package / name).iterdir() if path.name.endswith(endings))
                 packed = {path.name: path.read_text("utf-8") for path in paths}
@@ -81,9 +85,13 @@ class BuildWithFiles(build_py):
                     packed = {file: without_comments(text, name) for file, text in packed.items()}
                 else:
                     packed = {file: _compact(text) if file.endswith(".json") else text for file, text in packed.items()}
-                _pack(packed, package / name / f"texts.json.{'zlib' if name == 'config' else 'bz2'}")
+                if name in OF_COMMANDS:
+                    of_commands |= {f"{name}/{file}": text for file, text in packed.items()}
+                else:
+                    _pack(packed, package / name / f"texts.json.{'zlib' if name == 'config' else 'bz2'}")
                 for path in paths:
                     path.unlink()
+            _pack(of_commands, package / "texts.json.bz2")
 
 
 def _compact(text: str) -> str:

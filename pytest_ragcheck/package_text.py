@@ -1,4 +1,4 @@
-"""Reads the text files of the package; a wheel has one compressed file for each folder of texts."""
+"""Reads the text files of the package; a wheel has them in compressed files, one of which is for all commands."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _PACKAGE = Path(__file__).parent
 def package_text(name: str) -> str:
     """Return the text of a file by its path below the package, such as `report/html/page.css`."""
     folder, _, file = name.rpartition("/")
-    text = _packed(folder).get(file)
-    return (_PACKAGE / name).read_text(encoding="utf-8") if text is None else text
+    for pack, key in ((folder, file), ("", name)):
+        if (text := _packed(pack).get(key)) is not None:
+            return text
+    return (_PACKAGE / name).read_text(encoding="utf-8")
 
 
 @cache
