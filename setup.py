@@ -34,7 +34,7 @@ Every pytest run reads the help texts of `config`, so they are packed by zlib, w
 """
 
 OF_COMMANDS = ("cli", "cli/project", "demo", "questions/exports", "summary/schemas", "testing")
-"""The folders whose texts no run with questions reads; they are packed in one file, which takes less space."""
+"""The folders whose texts commands read, and runs seldom; they are packed in one file, which takes less space."""
 
 COMMENTS = {
     "judging/offline": "(?m)^#.*\n",

@@ -203,9 +203,9 @@ class _Reading:
         self.found.denials.setdefault(focus, []).extend(denied)
 
     def negate(self, *, is_without: bool) -> None:
-        # Read a negation; "not unsupported" and "not possible without" deny nothing.
+        # Read a negation; "not unsupported" and "not possible without" deny nothing, but "without ... and without" do.
         found = self.found
-        cancels = self.has_negation and (is_without or (self.negates and not self.reached))
+        cancels = self.has_negation and ((is_without and self.reach == REACH) or (self.negates and not self.reached))
         if cancels and is_without:
             self.clause += chain.from_iterable(found.denials.values())
             found.denied.clear()

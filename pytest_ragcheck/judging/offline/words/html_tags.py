@@ -15,7 +15,7 @@ _OPEN = r"<(?!(?<=[\w:,] <)\w+>(?:[.,;:?!)]|\Z)|/?\w+> (?:tag|element)s?\b)"
 # `a<b>c` compares and `List<b>` has a parameter, unless the tag is closed: "re<b>fund</b>s".
 _SHORT = r"(?:(?<!\w<)|(?=[^<>]*>[^<>]{0,99}</))[abisu]"
 _TAGS = re.compile(
-    rf"```[^`]+```|`[^`\n]+`|{_OPEN}/?(?:(?P<line>{_LINES})|(?P<inline>{_INLINE}|{_SHORT})|t[dh])\b{_ATTRIBUTES}",
+    rf"```[^`]+```|`[^`\n]+`|{_OPEN}/?(?:(?P<line>{_LINES})|(?P<inline>{_INLINE}|{_SHORT})|(?P<cell>t[dh]))\b{_ATTRIBUTES}",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"""<a\s[^<>]*?href=["']?(?:mailto:)?([^\s"'<>]+)""", re.IGNORECASE)
@@ -57,6 +57,8 @@ def _blank(found: re.Match[str]) -> str:
         return tag
     if found["line"]:
         return "\n".ljust(len(tag))
+    if found["cell"]:  # a tab parts numbers, which a blank may join: "12 500"
+        return "\t".ljust(len(tag))
     before, after = found.string[found.start() - 1 : found.start()], found.string[found.end() : found.end() + 1]
     # Not between digits, as in "30<sup>1</sup> days" with a footnote.
     is_within = (

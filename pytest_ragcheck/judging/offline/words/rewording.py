@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import compress, count
 
 from pytest_ragcheck.judging.offline.words import word_lists
-from pytest_ragcheck.judging.offline.words.normalized_text import listed, normalised
+from pytest_ragcheck.judging.offline.words.normalized_text import SENTENCE_ENDS, listed, normalised
 from pytest_ragcheck.judging.offline.words.number_spellings import language_number
 from pytest_ragcheck.judging.offline.words.stems import stem
 from pytest_ragcheck.judging.offline.words.word_lists import (
@@ -127,12 +127,16 @@ _PHRASES = {
 
 _IN_OTHER_WORDS = _PHRASES.keys() | TIMES_BY_WORD.keys()
 _IN_PHRASES = frozenset(("of", "von", "van", "de", "di", "than", "dan", "que"))
-_FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne"))
+_FRENCH_NEGATIONS = frozenset(("pas", "plus", "jamais", "aucun", "aucune", "rien", "point", "personne", "ni"))
+_NOR = frozenset(("ni", "ни", "nem"))
+# Words shortly before "nor" that already deny what follows; "как бы ни" is "however".
+_BEFORE_NOR = {word for word, sign in _NEGATIONS.items() if sign == NOT} | {NOT, "бы"}
+_REACH_OF_NOR = 5  # words
 _REACH_OF_NE = 4  # words
 _SEVERAL_LANGUAGES = frozenset(LANGUAGE_OF)
 _UNITS = frozenset(map(stem, UNIT_WORDS))
 _COUNTED = _UNITS.union(map(stem, SCALES))
-AMBIGUOUS = _FRENCH_NEGATIONS.union(_HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONEY, _SEVERAL_LANGUAGES, ("s",))
+AMBIGUOUS = _FRENCH_NEGATIONS.union(_HOMOGRAPHS, _IN_OTHER_WORDS, _SIGNS_OF_MONEY, _SEVERAL_LANGUAGES, _NOR, ("s",))
 """The words that `reworded` may replace, besides negative ones."""
 
 
@@ -146,6 +150,8 @@ def reworded(found: list[str], ambiguous: AbstractSet[str], negative: AbstractSe
         found = list(_with_french_negations(found))
     if negative:
         found = _with_negations(found, negative)
+    if not _NOR.isdisjoint(ambiguous):
+        found = list(_with_one_nor(found))
     if homographs := _HOMOGRAPHS & ambiguous:
         found = _with_homographs(found, homographs)
     if phrases := _IN_OTHER_WORDS & ambiguous:
@@ -210,6 +216,16 @@ def _with_french_negations(found: list[str]) -> Iterator[str]:
                 closed.add(place + 1 + end)
                 yield "not"
         yield word
+
+
+def _with_one_nor(found: list[str]) -> Iterator[str]:
+    # *found* without "nor" soon after another negation: "no hay ni tren ni bus" denies once. "No, ni tren" stays.
+    left = 0
+    for word in found:
+        is_repeated = word in _NOR and 0 < left < _REACH_OF_NOR
+        left = _REACH_OF_NOR if word in _BEFORE_NOR else 0 if word in SENTENCE_ENDS else max(left - 1, 0)
+        if not is_repeated:
+            yield word
 
 
 def _in_other_words(word: str, after: Sequence[str]) -> Sequence[str]:

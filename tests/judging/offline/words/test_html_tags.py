@@ -55,7 +55,7 @@ def test_other_angle_brackets_and_code_stay(text: str):
 def test_places_are_those_of_the_text(text: str):
     blanked = blank_tags(text)
     assert len(blanked) == len(text)
-    assert all(new == old or new in " \n\u2060" for new, old in zip(blanked, text, strict=True))
+    assert all(new == old or new in " \t\n\u2060" for new, old in zip(blanked, text, strict=True))
 
 
 def test_links_have_addresses():
