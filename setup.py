@@ -48,9 +48,9 @@ LEFT_OUT = {
     *(page.relative_to("docs").as_posix() for page in Path("docs/explanation").iterdir()),
     *(f"reference/{name}.md" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
     "reference/other-plugins.md",
-    "how-to/beyond-one-machine.md",
+    *(f"how-to/{name}.md" for name in ("beyond-one-machine", "from-deepeval", "from-promptfoo", "from-ragas")),
 }
-"""Explanations, rules and measurements, which no message names and no question of the demo is about."""
+"""Explanations, rules, measurements and other tools, which no message names and no question of the demo is about."""
 
 
 def description() -> str:

@@ -23,9 +23,9 @@ LEFT_OUT = (
     *(f"explanation/{name}" for name in ("architecture", "gate-simulation", "how-it-runs", "speed", "statistics")),
     *(f"reference/{name}" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
     "reference/other-plugins",
-    "how-to/beyond-one-machine",
+    *(f"how-to/{name}" for name in ("beyond-one-machine", "from-deepeval", "from-promptfoo", "from-ragas")),
 )
-"""Explanations, rules and measurements."""
+"""Explanations, rules, measurements and other tools."""
 
 
 def main() -> None:
