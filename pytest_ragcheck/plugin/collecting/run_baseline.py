@@ -222,8 +222,9 @@ def check_replay(config: pytest.Config, settings: Settings, path: Path) -> None:
     from pytest_ragcheck.report.files.result_files import is_result_of
 
     # Without a look into the own folder, which this run has marked.
-    is_own = without_links(path) == without_links(settings.run.output)
-    file = path / f"{safe_name(settings.run.agent)}_predictions.json" if is_own else _file_of(path)
+    own = path / f"{safe_name(settings.run.agent)}_predictions.json"
+    is_own = own.is_file() and without_links(path) == without_links(settings.run.output)
+    file = own if is_own else _file_of(path)
     name = shown_name(file, config.rootpath)
     if is_result_of(file, settings.run.output, settings.run.agent):
         raise UsageError(
