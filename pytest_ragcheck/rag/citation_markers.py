@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.rag.citation_targets import (
     IsDocument,
     bracket_targets,
@@ -182,6 +182,7 @@ def find_markers(answer: str, contexts: Sequence[str], *, is_document: IsDocumen
     if markers and (quotable := _surroundings(contexts)):
         markers = [marker for marker in markers if quotable.isdisjoint(_around(answer, marker.start, marker.end))]
     markers.sort(key=lambda marker: marker.start)
+    markers = [replace(marker, text=answer[marker.start : marker.end]) for marker in markers]  # not as in the prose
     return MarkedText(markers=tuple(markers), definitions=definitions, left_out=left_out)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ragcheck.metrics.citations import Citations, cited_sentences
@@ -346,6 +346,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@example("[2, 7]\nSources:\n\n    \n1. a.md\n")
 @given(st.lists(PIECES, max_size=25).map("".join) | st.text(max_size=60))
 def test_every_citation_belongs_to_one_sentence_whatever_the_text(text: str) -> None:
     answer = answered(text, "a.md", "b.md")
