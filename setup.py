@@ -45,12 +45,13 @@ COMMENTS = {
 """The comments that the files of a folder lose, a tenth of the space; templates and prompts keep theirs."""
 
 LEFT_OUT = {
-    *(page.relative_to("docs").as_posix() for page in Path("docs/explanation").iterdir()),
+    *(f"explanation/{name}.md" for name in ("gate-simulation", "speed", "statistics")),
     *(f"reference/{name}.md" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
     "reference/other-plugins.md",
-    *(f"how-to/{name}.md" for name in ("beyond-one-machine", "from-deepeval", "from-promptfoo", "from-ragas")),
+    *(f"how-to/{name}.md" for name in ("beyond-one-machine", "frameworks", "from-deepeval", "from-promptfoo")),
+    "how-to/from-ragas.md",
 }
-"""Explanations, rules, measurements and other tools, which no message names and no question of the demo is about."""
+"""Pages of measurements, rules and other tools, which no message names and no question of the demo is about."""
 
 
 def description() -> str:

@@ -20,12 +20,13 @@ NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel", "s
 """Packages of the environment beyond the base install."""
 
 LEFT_OUT = (
-    *(f"explanation/{name}" for name in ("architecture", "gate-simulation", "how-it-runs", "speed", "statistics")),
+    *(f"explanation/{name}" for name in ("gate-simulation", "speed", "statistics")),
     *(f"reference/{name}" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
     "reference/other-plugins",
-    *(f"how-to/{name}" for name in ("beyond-one-machine", "from-deepeval", "from-promptfoo", "from-ragas")),
+    *(f"how-to/{name}" for name in ("beyond-one-machine", "frameworks", "from-deepeval", "from-promptfoo")),
+    "how-to/from-ragas",
 )
-"""Explanations, rules, measurements and other tools."""
+"""Pages of measurements, rules and other tools."""
 
 
 def main() -> None:
