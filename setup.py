@@ -47,11 +47,11 @@ COMMENTS = {
 LEFT_OUT = {
     *(f"explanation/{name}.md" for name in ("gate-simulation", "speed", "statistics")),
     *(f"reference/{name}.md" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
-    "reference/other-plugins.md",
-    *(f"how-to/{name}.md" for name in ("beyond-one-machine", "frameworks", "from-deepeval", "from-promptfoo")),
-    "how-to/from-ragas.md",
+    *(f"reference/{name}.md" for name in ("judge-local", "metrics-ragas", "other-plugins", "public-names")),
+    *(f"how-to/{name}.md" for name in ("beyond-one-machine", "expose-an-endpoint", "github-action", "run-fast")),
+    *(f"how-to/{name}.md" for name in ("frameworks", "from-deepeval", "from-promptfoo", "from-ragas")),
 }
-"""Pages of measurements, rules and other tools, which no message names and no question of the demo is about."""
+"""Pages of measurements, rules, extras and other tools, which no message names and no question of the demo is about."""
 
 
 def description() -> str:

@@ -20,6 +20,7 @@ from pytest_ragcheck.rag.ask import Dialogue, ask, endpoint_name
 from pytest_ragcheck.rag.client import is_whole
 from pytest_ragcheck.scores import ABSTAINED, JUDGED, METRICS, OVERALL, Score, weighted
 from pytest_ragcheck.verdict.failure_text import reason_for
+from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.record import (
     Record,
     answer_without_secrets,
@@ -28,13 +29,7 @@ from pytest_ragcheck.verdict.record import (
     judgement_without_secrets,
     lacks_secrets,
 )
-from pytest_ragcheck.verdict.redecided import (
-    SPREAD_LIMIT,
-    combined_record,
-    spread,
-    with_maximums,
-    with_recorded_repeats,
-)
+from pytest_ragcheck.verdict.repeats import SPREAD_LIMIT, combined_record, spread, with_recorded_repeats
 from pytest_ragcheck.verdict.verdict import Thresholds, Verdict, blame, decide, unmeasured, wanted_thresholds
 
 if TYPE_CHECKING:

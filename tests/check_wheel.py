@@ -22,11 +22,11 @@ NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel", "s
 LEFT_OUT = (
     *(f"explanation/{name}" for name in ("gate-simulation", "speed", "statistics")),
     *(f"reference/{name}" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
-    "reference/other-plugins",
-    *(f"how-to/{name}" for name in ("beyond-one-machine", "frameworks", "from-deepeval", "from-promptfoo")),
-    "how-to/from-ragas",
+    *(f"reference/{name}" for name in ("judge-local", "metrics-ragas", "other-plugins", "public-names")),
+    *(f"how-to/{name}" for name in ("beyond-one-machine", "expose-an-endpoint", "github-action", "run-fast")),
+    *(f"how-to/{name}" for name in ("frameworks", "from-deepeval", "from-promptfoo", "from-ragas")),
 )
-"""Pages of measurements, rules and other tools."""
+"""Pages of measurements, rules, extras and other tools."""
 
 
 def main() -> None:

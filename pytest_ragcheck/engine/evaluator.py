@@ -19,8 +19,8 @@ from pytest_ragcheck.engine.prefetch import Prefetcher
 from pytest_ragcheck.engine.question_progress import ProgressBoard
 from pytest_ragcheck.frozen import frozen, replace
 from pytest_ragcheck.metrics.cost import summed
+from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.record import Record
-from pytest_ragcheck.verdict.redecided import with_whole_cost
 
 
 @frozen

@@ -14,7 +14,7 @@ from pytest_ragcheck.summary.judge_calibration import Agreement, agreements_of
 from pytest_ragcheck.summary.metric_statistics import MetricStatistics, metric_statistics, percentile
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record
-from pytest_ragcheck.verdict.redecided import Variance, variances
+from pytest_ragcheck.verdict.repeats import Variance, variances
 from pytest_ragcheck.verdict.verdict import BLAMES, Verdict, attack_outcomes
 
 NO_JUDGE = JudgeIdentity(kind="none")

@@ -82,7 +82,11 @@ def run(chosen: argparse.Namespace) -> int:
     if len(exact or found) == 1:
         print(pages[(exact or found)[0]], end="")
         return 0
-    problem = f"could be {', '.join(found)}. Write more of it" if found else "is not a page. ragcheck docs lists them"
+    problem = (
+        f"could be {', '.join(found)}. Write more of it"
+        if found
+        else "is not a page here. ragcheck docs lists them; the repository has all"
+    )
     raise UsageError(f"{chosen.name!r} {problem}.")
 
 

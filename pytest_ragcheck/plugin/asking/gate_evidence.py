@@ -29,8 +29,8 @@ from pytest_ragcheck.summary.gate.procedure.compared_question import (
 from pytest_ragcheck.summary.gate.procedure.mean_test import can_be_judged
 from pytest_ragcheck.summary.gate.recorded_verdicts import look_of_today
 from pytest_ragcheck.summary.gate.saved_answer import ASKED, EXPECTED, PARTS, answer_digest, context_digest
+from pytest_ragcheck.verdict.maximums import with_whole_cost
 from pytest_ragcheck.verdict.record import Record, lacks_secrets
-from pytest_ragcheck.verdict.redecided import with_whole_cost
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from pytest_ragcheck.plugin.run_state import Evaluated, keep_record, run_of
 from pytest_ragcheck.plugin.workers import own_suffix
 from pytest_ragcheck.questions.call import id_of_call, question_of_call
 from pytest_ragcheck.questions.question import END_TO_END, GoldPassage, Question
+from pytest_ragcheck.verdict.maximums import with_maximums
 from pytest_ragcheck.verdict.record import Record
-from pytest_ragcheck.verdict.redecided import with_maximums
 from pytest_ragcheck.verdict.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pytest_ragcheck.summary.gate.saved_answer import label_digests
 from pytest_ragcheck.summary.predictions_reader import SCHEMA_VERSION
 from pytest_ragcheck.summary.run_outcomes import Outcomes
 from pytest_ragcheck.verdict.record import Record, members, without_shown_turns
-from pytest_ragcheck.verdict.redecided import spread
+from pytest_ragcheck.verdict.repeats import spread
 
 JUDGEMENT = "judgement"
 """The key of the judgement, from which a run can be decided again."""

@@ -49,7 +49,7 @@ def test_a_name_that_several_pages_end_in_is_wrong_usage(ragcheck: Ragcheck) -> 
 
 
 def test_a_name_of_no_page_is_wrong_usage(ragcheck: Ragcheck) -> None:
-    text = "ragcheck docs: 'endpoints' is not a page. ragcheck docs lists them.\n"
+    text = "ragcheck docs: 'endpoints' is not a page here. ragcheck docs lists them; the repository has all.\n"
     assert ragcheck("docs", "endpoints") == (2, "", text)
 
 

@@ -13,7 +13,7 @@ from pytest_ragcheck.check import PreparedQuestion, check_question
 from pytest_ragcheck.errors import EndpointTimeout, JudgeError
 from pytest_ragcheck.metrics.metric_choice import choose_metrics
 from pytest_ragcheck.verdict.record import Record
-from pytest_ragcheck.verdict.redecided import Variance, spread, variances
+from pytest_ragcheck.verdict.repeats import Variance, spread, variances
 from tests.making import a_question
 
 QUESTION = a_question(expected_answer="30 days")
