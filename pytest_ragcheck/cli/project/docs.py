@@ -29,6 +29,7 @@ _CHECKOUT = _PACKAGE.parent
 QUESTIONS = "ragcheck.rag.yaml"
 """The name of the question file about the pages."""
 
+_NO_PAGE = "is not a page here. ragcheck docs lists them; the repository has all."
 _NO_PAGES = "this installation has no pages. Install the package from its wheel."
 
 _INI = """\
