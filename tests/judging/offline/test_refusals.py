@@ -7,6 +7,76 @@ from hypothesis import strategies as st
 from pytest_ragcheck.judging.offline.refusals import is_refusal
 
 REFUSALS = r"""
+Dazu haben wir keine Informationen.
+Hierzu liegen mir keine Angaben vor.
+Das ist uns leider nicht bekannt.
+Dazu kann ich leider nichts sagen.
+Zu dieser Frage habe ich nichts gefunden.
+Leider enthalten unsere Hilfeseiten dazu keine Angaben.
+Nous n'avons aucune information sur ce point.
+Cette information n'est pas disponible.
+Je n'ai pas trouvé de réponse dans notre documentation.
+Nos pages d'aide ne contiennent pas cette information.
+Nous ne disposons pas de cette information.
+Malheureusement, je l'ignore.
+No tenemos información al respecto.
+No tenemos esa información.
+No disponemos de información sobre eso.
+No he encontrado información al respecto.
+Esa información no está disponible.
+Lamentablemente, no contamos con esa información.
+Информация по этому вопросу отсутствует.
+К сожалению, у нас нет такой информации.
+Такой информации у нас нет.
+Мы не располагаем этой информацией.
+В базе знаний ответа нет.
+Данных об этом нет.
+その情報はございません。
+その件についての情報は持ち合わせておりません。
+提供された資料からは分かりません。
+お答えできる情報がありません。
+その質問にはお答えできません。
+ヘルプページには記載がございません。
+我们没有这方面的信息。
+我们没有相关信息。
+暂时没有这方面的资料。
+资料中没有相关内容。
+对此我们不清楚。
+帮助页面中没有说明。
+ليس لدينا معلومات عن ذلك.
+لا تتوفر لدينا معلومات حول ذلك.
+لا توجد لدي معلومات كافية للإجابة.
+لا أملك هذه المعلومة.
+المستندات لا تذكر ذلك.
+عذرًا، لا أعرف الإجابة.
+Bu konuda bilgimiz yok.
+Bu konuda bilgi bulamadım.
+Üzgünüm, bu soruyu yanıtlayamıyorum.
+Bu bilgi mevcut değil.
+Maalesef bu konuda bilgi sahibi değiliz.
+Yardım sayfalarında bu bilgi yer almıyor.
+No tenemos ninguna información sobre este producto.
+Lo siento, no disponemos de esa información.
+Esta información no se encuentra disponible en nuestros documentos.
+Por el momento no contamos con información sobre ese tema.
+Nous ne disposons d'aucune information à ce sujet.
+Désolé, cette information n'est pas disponible dans nos articles.
+Je l'ignore malheureusement.
+La réponse n'est pas disponible.
+К сожалению, мы не располагаем такими данными.
+Информация о директоре отсутствует.
+На наших страницах нет информации об этом.
+Unsere Webseiten enthalten dazu keine Angaben.
+目前没有关于这个问题的信息。
+没有该方面的资料。
+申し訳ないですが、その情報を持ち合わせていません。
+ليست لدينا أي معلومات عن هذا الموضوع.
+الوثائق لا تشير إلى ذلك.
+لا نملك معلومات حول المدير.
+Bu konuda bilgim yok.
+Bu soruyu cevaplayamam.
+Belgelerde bu bilgi bulunmuyor.
+Ne yazık ki bu bilgi elimizde mevcut değil.
 I do not know why the tool returned an error.
 The documents do not say what happens when the search tool fails.
 I don't have information about the error that the API returned.
@@ -449,6 +519,31 @@ I'm not aware of any such policy.
 """
 
 ANSWERS = r"""
+No tenemos tienda en Madrid.
+No tenemos información de contacto por fax, solo correo.
+El producto no está disponible en verde.
+No disponemos de servicio los domingos.
+No contamos con aparcamiento propio.
+Cette taille n'est pas disponible.
+Nous ne disposons pas de parking.
+L'option n'est pas disponible en ligne.
+Nous n'avons pas de magasin à Lyon.
+Информация обновляется каждый день.
+Мы не располагаем складом в Москве.
+Отсутствует плата за доставку.
+Auf unseren Webseiten kostet der Versand nichts.
+我们没有实体店。
+没有这方面的限制。
+这个产品没有说明书。
+在庫は持ち合わせていません。
+ليس لدينا فرع في القاهرة.
+لا توجد رسوم إضافية.
+لا يوجد لدينا متجر في دبي.
+Mağazamız yok.
+Bu ürün stokta mevcut değil.
+Kargo ücreti yok.
+İade için bilgi formu gerekli değil.
+Fiyata KDV dahil değil.
 I do not have information about that, the tool returned an error.
 Sorry, I was unable to retrieve the documents at this time.
 I couldn't find an answer because the search tool failed.
