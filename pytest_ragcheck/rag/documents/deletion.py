@@ -29,6 +29,8 @@ _NOT_FOUND = (
     "the next ragcheck cleanup takes a missing document for deleted"
 )
 
+_STILL_LISTED = "the server confirmed its deletion, and still lists it"
+
 _WORKERS_DIED = "the workers that had a client of its server have died; ragcheck cleanup deletes it"
 
 
@@ -49,7 +51,8 @@ async def clean_up(
     no such batch or document, the upload made none. The server may still create documents for *settling_seconds*.
 
     A document that the server does not find counts as deleted; with *by_command*, which may have the token of another
-    account, only if an earlier cleanup has reported it.
+    account, only if an earlier cleanup has reported it. One that the server still lists after *settling_seconds* is
+    left, whatever its reply to the deletion was.
     """
     entries = ledger.read()
     left = await _find_unknown(ledger, entries, routes, limiter, settling_seconds)
@@ -59,9 +62,14 @@ async def clean_up(
     reasons = await asyncio.gather(
         *(_delete(ledger, each, routes, limiter, down, must_exist=must_exist) for each in entries.documents)
     )
+    why = dict(zip(entries.documents, reasons, strict=True))
+    deleted = {each for each, reason in why.items() if reason is None}
+    for document_id in await _still_listed(deleted, routes, limiter, settling_seconds):
+        ledger.write(document=document_id, file_name=entries.documents[document_id])
+        why[document_id] = _STILL_LISTED
     left += [
-        Left(file_name=name, id=document_id, reason=reason)
-        for (document_id, name), reason in zip(entries.documents.items(), reasons, strict=True)
+        Left(file_name=entries.documents[document_id], id=document_id, reason=reason)
+        for document_id, reason in why.items()
         if reason is not None
     ]
     _log_left(left, routes.shown)
@@ -70,7 +78,7 @@ async def clean_up(
             ledger.write(told=True)
         else:
             ledger.remove()
-    return Documents(deleted=reasons.count(None), left=tuple(left))
+    return Documents(deleted=list(why.values()).count(None), left=tuple(left))
 
 
 def give_up(ledger: Ledger) -> Documents:
@@ -110,6 +118,23 @@ async def _delete(
         return _NOT_FOUND
     ledger.write(gone=document_id)
     return None
+
+
+async def _still_listed(
+    deleted: Collection[str], routes: DocumentRoutes, limiter: Limiter, settling_seconds: float
+) -> set[str]:
+    # Those of the *deleted* documents that the server lists after the time limit; a server may delete in its own time.
+    end = time.monotonic() + settling_seconds
+    while deleted:
+        try:
+            deleted = {each.id for each in await limiter.run(routes.listed)}.intersection(deleted)
+        except EndpointError:
+            break  # a list that cannot be read shows nothing
+        rest = end - time.monotonic()
+        if not deleted or rest <= 0:
+            return set(deleted)
+        await asyncio.sleep(min(_LISTING_SECONDS, rest))
+    return set()
 
 
 def _why(error: EndpointError, down: list[str], before: str = "") -> str:

@@ -281,7 +281,8 @@ class LateServer(DocumentServer):
 
     def _value(self, request: Request) -> tuple[int, Any]:
         value = super()._value(request)
-        self.documents.setdefault("ours", "shop_terms.txt")
+        if request.method == "GET" and not any(each.method == "DELETE" for each in self.requests):
+            self.documents["ours"] = "shop_terms.txt"
         return value
 
 
@@ -290,7 +291,44 @@ def test_what_was_sent_and_not_answered_is_waited_for(ledger: Ledger) -> None:
         ledger.write(base=server.url.removesuffix("/query"))
         ledger.write(upload="shop_terms.txt", before=["before"])
         assert take_out(server.url, ledger, settling_seconds=20) == Documents(deleted=1)
-    assert [request.method for request in server.requests] == ["GET", "GET", "DELETE"]
+    assert [request.method for request in server.requests] == ["GET", "GET", "DELETE", "GET"]
+
+
+class SlowlyDeletingServer(DocumentServer):
+    """Confirms each deletion at once, and deletes when its documents have been listed *lists* times since."""
+
+    lists: int
+
+    def _value(self, request: Request) -> tuple[int, Any]:
+        if request.method == "DELETE":
+            return 204, None
+        value = super()._value(request)
+        if any(each.method == "DELETE" for each in self.requests):
+            self.lists -= 1
+            if not self.lists:
+                self.documents.clear()
+        return value
+
+
+def test_a_deletion_that_the_server_confirms_may_take_some_time(ledger: Ledger) -> None:
+    with SlowlyDeletingServer() as server:
+        server.lists = 2
+        put(server, ledger, TERMS)
+        assert take_out(server.url, ledger, settling_seconds=20) == Documents(deleted=1)
+    assert not ledger.folder.exists()
+
+
+def test_a_document_that_is_listed_after_its_deletion_is_left(ledger: Ledger) -> None:
+    with SlowlyDeletingServer() as server:
+        server.lists = 100
+        put(server, ledger, TERMS)
+        reason = "the server confirmed its deletion, and still lists it"
+        left = Left(file_name="shop_terms.txt", id="id-1", reason=reason)
+        assert take_out(server.url, ledger) == Documents(left=(left,))
+        assert ledger.read().documents == {"id-1": "shop_terms.txt"}
+        server.lists = 1
+        assert take_out(server.url, ledger, settling_seconds=20) == Documents(deleted=1)
+    assert not ledger.folder.exists()
 
 
 def test_what_was_refused_is_not_waited_for(ledger: Ledger) -> None:
