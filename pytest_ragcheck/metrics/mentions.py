@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from pytest_ragcheck.concurrency.search_process import SearchProcess
 from pytest_ragcheck.errors import MeasurementError
-from pytest_ragcheck.metrics.retrieval import found_gold, is_copied, is_half_from
+from pytest_ragcheck.metrics.retrieval import found_gold, is_copied, is_from, uploaded
 from pytest_ragcheck.questions.mention import compile_mention, is_mentioned, is_regex, searched
 from pytest_ragcheck.questions.planted_documents import canaries_in
 from pytest_ragcheck.questions.question import GoldPassage, Question
@@ -123,16 +123,21 @@ def _leak(question: Question, passages: tuple[GoldPassage, ...], document: str, 
             named = "its id is" if source_id == document else f"the id {source_id} is"
             places[rank] = f"{named} at rank {rank}"
     found = found_gold(replace(question, gold_passages=passages), answer)
-    for rank, context in enumerate(answer.contexts, 1):
-        if found[rank - 1] or any(is_half_from(context, passage.text) for passage in passages):
+    # Documents from one template share sentences: one that is known by its id leaks another only as a whole.
+    texts = [passage.text for passage in passages]
+    others = {each.doc_id for each in (*question.gold_passages, *question.distractors) if each.doc_id} - {document}
+    ids = (*(answer.source_ids or ()), *[""] * len(answer.contexts))
+    for rank, (context, source_id, is_ours) in enumerate(zip(answer.contexts, ids, uploaded(answer), strict=False), 1):
+        is_known = is_ours or any(_is_from(source_id, each) for each in others)
+        if (found[rank - 1] and not is_known) or any(is_from(context, text, by_half=not is_known) for text in texts):
             places.setdefault(rank, f"its text is in context {rank}")
         elif _has_any(canaries, context):
             places.setdefault(rank, f"its canary is in context {rank}")
-    known = (question.question, *(text for rank, text in enumerate(answer.contexts, 1) if rank not in places))
+    elsewhere = (question.question, *(text for rank, text in enumerate(answer.contexts, 1) if rank not in places))
     said = ""
     if _has_any(canaries, answer.text):
         said = "its canary is in the answer"
-    elif any(is_copied(answer.text, passage.text, known) for passage in passages):
+    elif any(is_copied(answer.text, passage.text, elsewhere) for passage in passages):
         said = "its text is in the answer"
     elif _is_cited(question, document, answer):
         said = "its citation is in the answer"

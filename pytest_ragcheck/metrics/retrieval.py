@@ -92,10 +92,11 @@ def _ids(given: tuple[str, ...] | None, answer: RagAnswer) -> tuple[str, ...]:
     return (*(given or ()), *("",) * len(answer.contexts))[: len(answer.contexts)]
 
 
-def is_half_from(context: str, passage: str) -> bool:
-    """True if half of the context's words or more occur in the passage in a row, or the context has the passage."""
+def is_from(context: str, passage: str, *, by_half: bool) -> bool:
+    """True if the context has the passage or, *by_half*, half of its words or more occur in the passage in a row."""
     text, sought = _folded(context), _folded(passage)
-    return (sought in text and len(sought.split()) > WHOLE_WORDS) or _has_half(text.split(), sought, same_numbers=False)
+    has_all = sought in text and len(sought.split()) > WHOLE_WORDS
+    return has_all or (by_half and _has_half(text.split(), sought, same_numbers=False))
 
 
 def is_copied(answer: str, passage: str, others: Iterable[str]) -> bool:

@@ -108,6 +108,35 @@ def test_a_chunk_with_a_heading_leaks_if_half_of_it_is_from_the_document(context
     assert score == (Score(0.0, findings=("'pay' (its text is in context 2)",)) if is_leak else Score(1.0))
 
 
+TEMPLATE = "All prices are net and exclude the statutory value added tax of the country of delivery. The plan is"
+
+
+@pytest.mark.parametrize(
+    ("source_id", "context", "is_leak"),
+    [
+        ("ours", f"{TEMPLATE} 20 EUR.", False),
+        ("ours#2", f"{TEMPLATE} 20 EUR.", False),
+        ("else", f"{TEMPLATE} 20 EUR.", True),
+        ("", f"{TEMPLATE} 20 EUR.", True),
+        ("ours", f"{TEMPLATE} 90 EUR.", True),
+        ("ours", f"{TEMPLATE} 20 EUR. With K-77.", True),
+    ],
+    ids=["own", "part of it", "unknown", "no id", "whole text", "canary"],
+)
+def test_a_known_document_from_the_same_template_is_no_leak(source_id: str, context: str, is_leak: bool) -> None:
+    question = a_question(
+        gold_passages=(GoldPassage(doc_id="ours", text=f"{TEMPLATE} 20 EUR."),),
+        distractors=(
+            GoldPassage(doc_id="theirs", text=f"{TEMPLATE} 90 EUR."),
+            GoldPassage(doc_id="theirs", text="The code is K-77."),
+        ),
+        must_not_retrieve=("theirs",),
+        must_not_mention=("K-77",),
+    )
+    answer = RagAnswer(text="20 EUR.", contexts=(context,), source_ids=(source_id,) if source_id else None)
+    assert bool(must_not_retrieve_score(question, answer).findings) is is_leak
+
+
 CHUNKS = (
     "payroll.md#3",
     "payroll.md::2",
