@@ -171,13 +171,21 @@ _NUMERIC_DATE = re.compile(
 )
 
 
-# "+49 (0)30 1234-56", "(030) 123 456", "04 72 00 18 36", "(555) 013-4477"; `\d` in the first set doubles the time.
+# "+49 (0)30 1234-56", "(030) 123 456", "04 72 00 18 36", "(555) 013-4477", "0 (850) 222 33 44", "8 (495) 123-45-67" and
+# "900-123-456"; `\d` in the first set doubles the time.
+_LETTER = rf"[^\W{UNSPACED}]"
 _PHONE = re.compile(
-    r"[+(0-9\u0660-\U0010ffff](?<=[+(\d])(?<![\w.,-].)"
+    rf"[+(0-9\u0660-\U0010ffff](?<=[+(\d])(?<!{_LETTER}.)(?<![.,-].)"
     r"(?:(?<=\+)\d[\d ()./-]{6,18}\d|(?:(?<=0)|(?<=\()0)\d{2,5}\)?[ /-][\d /-]{3,14}\d"
-    r"|(?<=0)\d(?:[ .-]\d\d){4}|(?:(?<=\()\d)?\d\d\)?[ .-]{1,2}\d{3}[ .-]\d{4})(?!\w)"
+    r"|(?<=0)(?:\d(?:[ .-]\d\d){4}| ?\(\d{3}\) ?\d{3}[ -]\d\d[ -]\d\d)"
+    r"|(?<=8)[ -]?\(?\d{3}\)?[ -]\d{3}[ -]\d\d[ -]\d\d"
+    rf"|(?:(?<=\()\d)?\d\d\)?(?:[ .-]{{1,2}}\d{{3}}[ .-]\d{{4}}|-\d{{3}}-\d{{3}}))(?!{_LETTER})"
 )
-_NO_NATIONAL_DIGIT = re.compile(r"^\+\d{1,3}[ .(-]|\(0\)|\D")
+# The codes of countries, and the prefix of a number within one: ITU-T E.164.
+_NO_NATIONAL_DIGIT = re.compile(
+    r"^(?:\+|00)\D?(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})|\(0\)"
+    r"|^8(?=\D{0,2}\d{3}\D{1,2}\d{3}\D\d\d\D\d\d$)|\D"
+)
 # A Markdown link to its own text: "[a@b.example](mailto:a@b.example)".
 _LINK_TO_ITS_TEXT = re.compile(r"\[([^][\s]+)\]\(((?:https?://(?:www\.)?|mailto:)?)\1/?\)")
 _DIGIT = re.compile(r"\d")
