@@ -80,7 +80,7 @@ class JudgeIdentity:
 
     @property
     def words(self) -> str:
-        """The judge in a few words, such as `offline (offline-22)` or `openai (gpt-5-mini, en-2)`."""
+        """The judge in a few words, such as `offline (offline-23)` or `openai (gpt-5-mini, en-2)`."""
         details = ", ".join(filter(None, (self.model, self.prompt_version, self.url)))
         note = " - word matching, no language model" if self.kind == "offline" else ""
         return f"{self.kind}{f' ({details})' if details else ''}{note}"

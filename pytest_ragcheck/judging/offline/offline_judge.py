@@ -52,7 +52,7 @@ class OfflineJudge:
     much of an acceptable answer it contains. Neither understands the text.
     """
 
-    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-22")
+    identity: ClassVar[JudgeIdentity] = JudgeIdentity(kind="offline", prompt_version="offline-23")
 
     def __init__(self) -> None:
         self._terms = TermDictionary()

@@ -48,7 +48,7 @@ def calibrated(raw: float, line: float) -> float:
 
 
 def test_the_judge_says_who_it_is():
-    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-22")
+    assert OfflineJudge.identity == JudgeIdentity(kind="offline", prompt_version="offline-23")
 
 
 @pytest.mark.parametrize("answer", ["30 days", "Thirty days.", "30d", "You can ask within 30 days."])

@@ -55,7 +55,7 @@ from pytest_ragcheck.judging.offline.words.word_lists import FIXED_BY_WORD, MONE
 
 _FIXED = by_term(FIXED_BY_WORD)
 _CENT = terms_of("cent ciento cento")
-_KINDS_OF_DAYS = terms_of(WORDS["kinds of days"])
+_KINDS_OF_UNITS = terms_of(WORDS["kinds of units"])
 _SQUARE = terms_of(WORDS["square"])
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 _THOUSAND = 1000.0
@@ -229,7 +229,7 @@ def _read(terms: Sequence[str], place: int) -> Quantity:
             return quarters
     if (share := share_at(terms, place, value)) is not None:
         return share
-    has_kind = term_at(terms, place + 1) in _KINDS_OF_DAYS and unit_at(terms, place + 2)[0] != ""
+    has_kind = term_at(terms, place + 1) in _KINDS_OF_UNITS and unit_at(terms, place + 2)[0] != ""
     if has_kind:
         found = _measured((term, *terms[place + 2 : place + 5]), 0, value)
         found.start, found.end = place, place + found.end + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_ragcheck.judging.offline.words.word_lists import HAN_UNITS, MONTH_NAMES
+from pytest_ragcheck.judging.offline.words.word_lists import HAN_UNITS, MONTH_NAMES, WEEKDAY_NAMES
 
 _DIGITS = {"〇": 0, "零": 0, **{sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}, "两": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
@@ -13,7 +13,8 @@ _SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿"
 _NUMBER = re.compile(
     (
         r"(?<![\d.数數几幾何])(?:(?:[一D]|[百千](?=[一D]))[〇零一D百千万萬亿億]+"
-        r"|(?:[D]|[百千][〇零一D百千万萬亿億]{0,9})(?=[天日年月周週時时点點個个か次岁歲元円块倍名位人ァ-ヺ]|小[时時]|分[钟鐘間]))"
+        r"|(?:[D]|[百千][〇零一D百千万萬亿億]{0,9})(?=[天日年月周週時时点點個个か次岁歲元円块倍名位人営ァ-ヺ]|小[时時]|分[钟鐘間])"
+        r"|一(?=[周週](?![围圍边邊年])|[个個](?:半|月|工作|小[时時]|星期)|星期|天[内內以]|年[内內以]))"
     ).replace("D", "二三四五六七八九两十")
 )
 _SCALE = "(?:[百千][万萬亿億]?|[万萬亿億])"
@@ -26,6 +27,12 @@ _TIME = re.compile(
     r"(?:(上午|早上|凌晨|午前|朝)|(中午|下午|晚上|傍晚|午後|夜)|(?<![\d:])) ?(2[0-4]|1\d|0?\d)"
     r"(?: ?([时時点點])(?!間|间)(?: ?([0-5]?\d) ?分|(半))?|:([0-5]\d))"
 )
+_HALF_YEAR = re.compile("(?<![上下大多年])半年(?![报報度])")
+# Not "每周一次", once a week, or "两周三天".
+_WEEKDAY = re.compile(
+    "(?:(?:星期|[礼禮]拜|(?<![一二三四五六七八九十两\\d])[周週])([一二三四五六日天])(?![次回个個遍天周週])|([月火水木金土日])曜日?)"
+)
+_WEEKDAYS = dict(zip("一二三四五六日天月火水木金土日", (*WEEKDAY_NAMES, "sunday", *WEEKDAY_NAMES), strict=True))
 _ABOUT = re.compile("大?[约約][为為有]?(?=[0-9])")
 _BESIDE_TIMES = frozenset("到至から~-钟鐘整前后後开開关關")  # without them, "3点" may be three points
 _UNIT = re.compile(rf"(?<=\d)(?!(?<=\d{{3}}) ?年) ?({'|'.join(sorted(HAN_UNITS, reverse=True))})(?!年|之|の[\d一二])")
@@ -35,7 +42,8 @@ _NOON = 12
 
 
 def with_han_numbers_in_digits(text: str) -> str:
-    """*text* with `三十天` as `30 days`, `35万` as `350000`, `3月5日` as `5 march` and `下午3点半` as `15:30`."""
+    """*text* with `三十天` as `30 days`, `35万` as `350000`, `周一` as `monday` and `下午3点半` as `15:30`."""
+    text = _WEEKDAY.sub(lambda match: f" {_WEEKDAYS[match[1] or match[2]]} ", _HALF_YEAR.sub("6个月", text))
     text = _ABOUT.sub(" about ", _NUMBER.sub(lambda match: str(_value(match[0])), text))
     text = _TIME.sub(_time, _DATE.sub(_date, _SCALED.sub(_scaled, text)))
     text = _BELOW_ZERO.sub(" -", text.replace("度-", "度~"))

@@ -7,7 +7,7 @@ from itertools import chain
 
 from pytest_ragcheck.judging.offline.words.han_numbers import with_han_numbers_in_digits
 from pytest_ragcheck.judging.offline.words.html_tags import without_tags
-from pytest_ragcheck.judging.offline.words.word_lists import MONTH_NAMES, MONTHS_BY_WORD, WORDS
+from pytest_ragcheck.judging.offline.words.word_lists import MONTH_NAMES, MONTHS_BY_WORD, WEEKDAY_NAMES, WORDS
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
@@ -105,6 +105,7 @@ def normalised(text: str) -> str:
     if has_digits:
         if "," in text and _BETWEEN_CELLS.search(text):
             text = "\n".join(map(_with_separate_cells, text.split("\n")))
+        text = _with_days_in_words(text)
         text = _PHONE.sub(lambda found: _NO_NATIONAL_DIGIT.sub("", found[0]), text)
         if "/" in text or ".20" in text or ".19" in text:
             text = _NUMERIC_DATE.sub(_numeric_date_in_words, text)
@@ -210,6 +211,27 @@ def _spellings(name: str) -> dict[str, list[str]]:
 
 _SPELLINGS_OF_WORDS = _spellings("spellings")
 _SPELLINGS = _SPELLINGS_OF_WORDS | _spellings("spellings with digits")
+
+
+_SHORT_DAYS = [line.split() for line in WORDS["days of ranges"].strip().splitlines()]
+_LAST_DAY = re.compile(rf"([-~] ?)(?=(?:{'|'.join({*chain(*_SHORT_DAYS)})})\b)")
+_FIRST_DAY = re.compile(r"([^\W\d_]+)[. ]*$")
+
+
+def _with_days_in_words(text: str) -> str:
+    # *text* with "mo-fr" as "monday ~ friday"; the abbreviations are words elsewhere.
+    if "-" not in text and "~" not in text:
+        return text
+    before, *rest = _LAST_DAY.split(text)
+    for sign, after in zip(rest[::2], rest[1::2], strict=True):
+        first, last = _FIRST_DAY.search(before[-6:]), after[:3].rstrip(". ,:")
+        names = next((each for each in _SHORT_DAYS if first and first[1] in each and last in each), None)
+        if first and names and first[1] != last:
+            before = before[: len(before) - len(first[0])] + WEEKDAY_NAMES[names.index(first[1])]
+            before += f" ~ {WEEKDAY_NAMES[names.index(last)]}{after[len(last) :]}"
+        else:
+            before += sign + after
+    return before
 
 
 def _numeric_date_in_words(match: re.Match[str]) -> str:

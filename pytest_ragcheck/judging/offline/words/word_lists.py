@@ -94,6 +94,7 @@ MONEY = frozenset(("euro", "dollar", "rouble", "franc", "pound", "yen", "¥", "y
 
 MONTH_NAMES = [names[0] for _, names in _SECTIONS["months"]]
 MONTHS_BY_WORD = {word: int(key) for word, key in _by_word("months").items()}
+WEEKDAY_NAMES = [names[0] for _, names in _SECTIONS["weekdays"]]
 WEEKDAYS_BY_WORD = {word: int(key) for word, key in _by_word("weekdays").items()}
 
 HAN_UNITS = _by_word("Chinese and Japanese units")
