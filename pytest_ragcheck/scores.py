@@ -61,6 +61,11 @@ class Score:
             return cls.unscored(str(undefined))
 
 
+def is_below(value: float, minimum: float) -> bool:
+    """True if the value is below the minimum in the six decimals that result files have."""
+    return not round(value, 6) >= round(minimum, 6)
+
+
 def measured_values(scores: Mapping[str, Score]) -> dict[str, float]:
     return {metric: score.value for metric, score in scores.items() if score.value is not None}
 

@@ -15,8 +15,7 @@ def unequal(value: float, limit: float, sign: Literal["<", ">"]) -> str:
     """`0.41 < 0.70` or `3.201 > 2.125`; see `distinct` for the decimals."""
     shown = distinct(value, limit)
     if shown[0] == shown[1]:
-        rounded = math.floor if sign == "<" else math.ceil
-        shown[0] = f"{rounded(value * 1e6) / 1e6:.6f}"
+        shown[0] = f"{math.ceil(value * 1e6) / 1e6:.6f}"  # only a maximum has more digits
     return f" {sign} ".join(shown)
 
 

@@ -137,7 +137,7 @@ def _cost(fields: Fields) -> Cost:
 
 
 def _unrounded(fields: Fields) -> dict[str, float]:
-    # The metrics with the digits of their repeated values, so that a score at a threshold stays on its side.
+    # The metrics with the digits of their repeated values, so that a replay computes with the same numbers.
     found = dict(fields.numbers("metrics"))
     repeated = fields.row.get("repeated") or {}
     try:

@@ -203,7 +203,7 @@ def _row(number: int, row: Document, results: Results, answers: Mapping[tuple[st
         "sources": row.get("source_ids"),
         "unsupported": row.get("unsupported_claims", []),
         "metrics": row.get("metrics", {}),
-        "thresholds": row.get("thresholds", {}),
+        "thresholds": {metric: round(minimum, 6) for metric, minimum in row.get("thresholds", {}).items()},
         "unscored": row.get("unscored", {}),
         "unstable": [unstable_line(metric, row["repeated"][metric]) for metric in row.get("unstable", ())],
         "latency": row.get("latency_seconds"),

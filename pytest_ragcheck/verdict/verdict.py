@@ -27,6 +27,7 @@ from pytest_ragcheck.scores import (
     RETRIEVAL,
     Score,
     group_of,
+    is_below,
     recall_at_most,
 )
 
@@ -91,7 +92,7 @@ class ScoredVerdict:
 def shortfalls(scores: Mapping[str, Score], thresholds: Mapping[str, float]) -> dict[str, float]:
     """The metrics whose value is below its threshold, with the value, in the order of the thresholds."""
     values = {metric: scores[metric].value for metric in thresholds if metric in scores}
-    return {metric: value for metric, value in values.items() if value is not None and not value >= thresholds[metric]}
+    return {m: value for m, value in values.items() if value is not None and is_below(value, thresholds[m])}
 
 
 def wanted_thresholds(question: Question, run: Thresholds) -> dict[str, float]:

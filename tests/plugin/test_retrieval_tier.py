@@ -33,6 +33,15 @@ questions:
 
 REPLY = {"contexts": [FOUND, "Nobody lives here."], "source_ids": ["terms", "other"]}
 
+TWO_OF_THREE = """\
+tier: retrieval
+questions:
+  - id: two-of-three
+    question: Which?
+    gold_passages: [{doc_id: terms}, {doc_id: other}, {doc_id: lost}]
+    thresholds: {recall_at_5: 0.666667}
+"""
+
 CONFTEST = """
 import pytest
 from pytest_ragcheck import RagClient
@@ -78,6 +87,18 @@ def test_the_verdict_is_the_recall_without_a_request(project: Project) -> None:
     shown = run.section("hours")
     assert f"context 1 {FOUND}" in shown
     assert not [line for line in shown if line.startswith("answer ")]
+
+
+def test_a_minimum_copied_from_the_result_file_passes_and_fails_alike_in_each_run(project: Project) -> None:
+    project.write("shop.rag.yaml", TWO_OF_THREE)
+    project.write("conftest.py", CONFTEST.replace('["terms"]', '["terms", "other"]'))
+    project.write("conftest.py", project.folder.joinpath("conftest.py").read_text().replace('."]', '.", "Open."]'))
+    assert project.run().verdicts == {"two-of-three": "PASS"}
+    project.write("shop.rag.yaml", TWO_OF_THREE.replace("666667", "666668"))
+    run = project.run()
+    assert "recall_at_5 0.666667 < 0.666668" in run.junit["two-of-three"][1]
+    assert main(["baseline", "save"]) == 0
+    assert "baseline ragcheck-baseline.json: 1 still failing" in project.run().lines
 
 
 def test_an_answer_in_the_reply_is_not_read_and_an_error_in_it_is_reported(project: Project) -> None:

@@ -30,10 +30,16 @@ def test_both_scores_of_the_judge_are_asserted_by_default() -> None:
 
 @pytest.mark.parametrize(
     ("score", "verdict"),
-    [(0.7, Verdict.PASS), (math.nextafter(0.7, 0), Verdict.FAIL), (0.0, Verdict.FAIL), (1.0, Verdict.PASS)],
+    [(0.7, Verdict.PASS), (0.699999, Verdict.FAIL), (0.0, Verdict.FAIL), (1.0, Verdict.PASS)],
 )
 def test_a_score_at_its_threshold_passes_and_one_just_below_fails(score: float, verdict: Verdict) -> None:
     assert decided({**GOOD, "groundedness": score}).verdict is verdict
+
+
+@pytest.mark.parametrize(("score", "minimum"), [(2 / 3, 0.666667), (0.666667, 2 / 3), (math.nextafter(0.7, 0), 0.7)])
+def test_a_score_passes_the_threshold_that_result_files_show_for_it(score: float, minimum: float) -> None:
+    decision = decided({**GOOD, "groundedness": score}, thresholds={"groundedness": minimum})
+    assert decision.verdict is Verdict.PASS
 
 
 def test_a_question_threshold_overrides_the_run_minimum_which_overrides_the_common_one() -> None:
@@ -153,6 +159,6 @@ def test_a_verdict_is_a_pass_if_and_only_if_no_asserted_score_is_below_its_thres
     scores: dict[str, float], both: float
 ) -> None:
     decision = decided(scores, Thresholds(judge_minimum=both, minimums={"f1": 0.5}))
-    below = [metric for metric, minimum in decision.thresholds.items() if scores[metric] < minimum]
+    below = [metric for metric, minimum in decision.thresholds.items() if round(scores[metric], 6) < round(minimum, 6)]
     assert decision.verdict is (Verdict.FAIL if below else Verdict.PASS)
     assert set(decision.thresholds) | set(decision.dropped) == {"answer_correctness", "groundedness", "f1"}

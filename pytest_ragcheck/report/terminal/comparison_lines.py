@@ -9,7 +9,8 @@ from shlex import quote
 from pytest_ragcheck.config.readers import BASELINE_FILE
 from pytest_ragcheck.judging.judgement import JudgeIdentity
 from pytest_ragcheck.redaction.printable import printable
-from pytest_ragcheck.short_texts import counted, cut, distinct, some, unequal
+from pytest_ragcheck.scores import is_below
+from pytest_ragcheck.short_texts import counted, cut, distinct, some
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison
 from pytest_ragcheck.summary.gate.gate_replies import Change
 from pytest_ragcheck.summary.predictions_reader import Key
@@ -219,7 +220,7 @@ def _better(change: Change) -> str:
     numbers = [
         _score(metric, before.metrics[metric], value, now.thresholds[metric], ">=")
         for metric in now.thresholds
-        if before.metrics.get(metric, 1.0) < before.thresholds.get(metric, 0.0)
+        if is_below(before.metrics.get(metric, 1.0), before.thresholds.get(metric, 0.0))
         and (value := now.scores[metric].value) is not None
     ]
     return ", ".join(numbers) or "no score that is asserted now was too low"
@@ -230,8 +231,6 @@ def _score(metric: str, before: float | None, now: float, threshold: float, rela
         before = now
     numbers = [number for number in (before, now, threshold) if number is not None]
     shown = distinct(*numbers)
-    if relation == "<" and shown[-2] == shown[-1]:
-        shown[-2:] = unequal(now, threshold, "<").split(" < ")
     *first, last = shown
     return f"{metric} {' -> '.join(first)} {relation} {last}"
 

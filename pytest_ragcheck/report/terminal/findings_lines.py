@@ -14,10 +14,11 @@ from pytest_ragcheck.report.terminal.comparison_lines import (
     short,
 )
 from pytest_ragcheck.report.terminal.drift_lines import drift_lines, lost_score_lines
+from pytest_ragcheck.scores import ABSTAINED, JUDGE_GROUPS, OVERALL, group_of
 from pytest_ragcheck.short_texts import counted, from_difference, some
 from pytest_ragcheck.summary.gate.baseline_comparison import Comparison, is_above_maximum_alone
 from pytest_ragcheck.summary.gate.gate_decision import Decision, is_newly_forbidden
-from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of
+from pytest_ragcheck.summary.gate.gate_replies import Change, GateReplies, Judging, evidence_of
 from pytest_ragcheck.summary.gate.procedure.compared_question import Examined, Outcome
 from pytest_ragcheck.summary.gate.procedure.count_test import CountFinding
 from pytest_ragcheck.summary.gate.procedure.gate_session import FEWEST_QUESTIONS, GateFindings
@@ -26,6 +27,7 @@ from pytest_ragcheck.verdict.verdict import Verdict
 
 _FORBIDDEN = "breaks a prohibition"
 _UNCONFIRMED = "newly failing, unconfirmed"
+_LOWER = "scored lower today"
 _RED = (_UNCONFIRMED, Outcome.CONFIRMED.value, Outcome.NOT_MEASURED.value)
 """The titles of the questions that count against the run."""
 
@@ -45,7 +47,9 @@ def examined_groups(comparison: Comparison, findings: GateFindings) -> dict[str,
         elif each.outcome.value not in _RED and is_newly_forbidden(change.now, change.before):
             groups[_FORBIDDEN].append((change, "one such answer is red, whatever the answers when asked again"))
         else:
-            groups[each.outcome.value].append((change, _words(each, change)))
+            is_lower = each.outcome is Outcome.JUDGE_STRICTER and not _is_of_judge(each, change)
+            title = _LOWER if is_lower else each.outcome.value
+            groups.setdefault(title, []).append((change, _words(each, change)))
     return {title: group for title, group in groups.items() if group}
 
 
@@ -117,8 +121,9 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
             "if today's judge is right, replace the recorded verdicts: pytest -p no:ragcheck-gate "
             f"-o rag_disable=cache, then {comparison.accept}"
         )
-    stricter = [each for each in findings.candidates if each.outcome is Outcome.JUDGE_STRICTER]
-    if stricter:
+    judged = examined_groups(comparison, findings).get(Outcome.JUDGE_STRICTER.value, ())
+    keys = {change.before.key for change, _ in judged}
+    if stricter := [each for each in findings.candidates if each.question.key in keys]:
         shift = _mean_shift(stricter)
         yield (
             f"judge drift: the recorded answers of {counted(len(stricter), 'question')} fail today, scored "
@@ -237,10 +242,7 @@ def _words(each: Examined, change: Change) -> str:
         recorded, new = _margin(fmean(found.recorded)), _margin(fmean(found.new))
         # A deterministic judge leaves nothing to chance, and p is 0.
         chance = f" ({_p(found.p)})" if found.p else ""
-        # A recorded answer is judged first, then a new one.
-        pair = next(reply for reply in evidence.replies if isinstance(reply, tuple))
-        least = each.question.thresholds
-        first, last = (min((s[m] - least[m], m) for m in least if m in s)[1] for s in pair[:2])
+        first, last = _worst(each, evidence)
         that = "it" if first == last else f"that of {last}"
         shown = f"the recorded answers are {recorded} the threshold of {first}, the new ones {new} {that}"
         return f"{asked}; judged side by side, {shown}{chance}"
@@ -250,6 +252,22 @@ def _words(each: Examined, change: Change) -> str:
     return (
         f"{asked}; not examined further: {'the cost limit was reached' if cost else 'the endpoint or the judge failed'}"
     )
+
+
+def _worst(each: Examined, evidence: GateReplies) -> list[str]:
+    # A recorded answer is judged first, then a new one.
+    pair = next(reply for reply in evidence.replies if isinstance(reply, tuple))
+    least = each.question.thresholds
+    return [min((s[m] - least[m], m) for m in least if m in s)[1] for s in pair[:2]]
+
+
+def _is_of_judge(each: Examined, change: Change) -> bool:
+    # True if a judge gives the worst score of the recorded answer.
+    judge, evidence = change.now.judge, evidence_of(change.now)
+    if judge is None or judge.kind == "none" or evidence is None:
+        return False
+    worst = _worst(each, evidence)[0]
+    return worst in {ABSTAINED, OVERALL} or group_of(worst) in JUDGE_GROUPS
 
 
 def _margin(value: float) -> str:

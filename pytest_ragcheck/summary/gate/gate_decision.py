@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ragcheck.frozen import frozen
 from pytest_ragcheck.metrics.mentions import broken
-from pytest_ragcheck.scores import PROHIBITIONS
+from pytest_ragcheck.scores import PROHIBITIONS, is_below
 from pytest_ragcheck.summary.gate.comparability import LostScores, differences, lost_scores
 from pytest_ragcheck.summary.gate.gate_replies import Change, Judging, evidence_of, findings_of, judging_of
 from pytest_ragcheck.summary.gate.procedure.count_test import floor_value
@@ -37,7 +37,7 @@ class Rate:
 
     @property
     def is_too_low(self) -> bool:
-        return bool(self.n) and self.passed / self.n < self.lowest
+        return bool(self.n) and is_below(self.passed / self.n, self.lowest)
 
 
 @frozen

@@ -8,6 +8,7 @@ from math import comb
 from typing import TypeVar
 
 from pytest_ragcheck.frozen import frozen
+from pytest_ragcheck.scores import is_below
 
 T = TypeVar("T")
 
@@ -19,7 +20,7 @@ Scores = Mapping[str, float]
 
 def passes(scores: Scores, thresholds: Scores) -> bool:
     """True if no score is below its minimum; metrics without a score do not count."""
-    return all(scores[metric] >= minimum for metric, minimum in thresholds.items() if metric in scores)
+    return not any(is_below(scores[metric], minimum) for metric, minimum in thresholds.items() if metric in scores)
 
 
 @frozen
@@ -118,7 +119,7 @@ class ComparedQuestion:
 
     def margin(self, scores: Scores) -> float:
         """Distance of the worst asserted metric from its minimum; below 0 for a FAIL."""
-        margins = [scores[metric] - minimum for metric, minimum in self.thresholds.items() if metric in scores]
+        margins = [round(scores[m], 6) - round(least, 6) for m, least in self.thresholds.items() if m in scores]
         return min(margins, default=0.0)
 
 
