@@ -38,10 +38,7 @@ def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]
     for agent in others:
         if agent.changes:
             yield f"verdicts not comparable: {agent.name} differs from {first.name} in {'; '.join(agent.changes)}"
-    for what, keys in ("another text", compared.reworded), ("other labels", compared.relabelled):
-        if keys:
-            ids = ", ".join(key[1] for key in keys[:5])
-            yield f"{counted(len(keys), 'question')} with {what} in some of the files: {ids}"
+    yield from _edited(compared)
     yield ""
     yield _table(compared)
     yield ""
@@ -58,13 +55,33 @@ def _parts(compared: Agents, most_shown: int) -> Iterator[str | list[list[str]]]
         yield _question_table(compared, differing[:most_shown])
 
 
+def _edited(compared: Agents) -> Iterator[str]:
+    for what, keys in ("another text", compared.reworded), ("other labels", compared.relabelled):
+        if keys:
+            ids = ", ".join(key[1] for key in keys[:5])
+            yield f"{counted(len(keys), 'question')} with {what} in some of the files: {ids}"
+
+
 def frame_csv(compared: Agents) -> str:
-    """A CSV row for each agent, with a column for each metric; empty without a value."""
-    rows: list[dict[str, Any]] = [
-        {"Agent": agent.name, **{_title(m): round(mean, 6) for m, mean in agent.means.items()}}
-        for agent in compared.agents
-    ]
-    return csv_text(["Agent", *map(_title, compared.metrics)], rows)
+    """A CSV row for each agent, with its means, verdicts and differences from the first; empty without a value."""
+    columns = dict.fromkeys(
+        ["Agent", *map(_title, compared.metrics), _title(PASS_RATE), *(each.value for each in Verdict)]
+    )
+    rows = []
+    for agent in compared.agents:
+        row: dict[str, Any] = {"Agent": agent.name, **{_title(m): round(mean, 6) for m, mean in agent.means.items()}}
+        row |= {verdict.value: count for verdict, count in agent.counts.items()}
+        if measured := row["PASS"] + row["FAIL"]:
+            row[_title(PASS_RATE)] = round(row["PASS"] / measured, 6)
+        changes = [f"verdicts not comparable: {'; '.join(agent.changes)}"] if agent.changes else []
+        row["Warnings"] = "; ".join((*changes, *_edited(compared)))
+        for metric, found in ((PASS_RATE, agent.pass_rate), *agent.differences.items()):
+            if found is not None:
+                name = _title(metric)
+                row |= {f"{name} difference": round(found.value, 6), f"{name} n": found.n}
+        columns |= dict.fromkeys(row)
+        rows.append(row)
+    return csv_text(list(columns), rows)
 
 
 def questions_csv(compared: Agents) -> str:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ragcheck.cli.command_line import json_text
 from pytest_ragcheck.errors import UsageError
+from pytest_ragcheck.frozen import replace
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.files.results_reader import RUN_AGAIN, asked_rows, predictions_path, questions_files
 from pytest_ragcheck.summary.gate.baseline_reader import read_baseline
@@ -42,7 +44,19 @@ def _compared(given: Sequence[Path]) -> Agents:
         for path, of_agent in zip(paths, read, strict=True)
         for key, row in asked_rows(questions_files(path.parent, {dataset for dataset, _ in of_agent.rows})).items()
     }
-    return compare_agents(list(zip(names, read, strict=True)), documents)
+    compared = compare_agents(list(zip(names, read, strict=True)), documents)
+    agents = zip(compared.agents, paths, strict=True)
+    return replace(compared, agents=tuple(replace(agent, means=_means(agent.means, path)) for agent, path in agents))
+
+
+def _means(means: Mapping[str, float], path: Path) -> Mapping[str, float]:
+    # Those of the summary: predictions files have rounded scores, whose mean can have another last decimal.
+    try:
+        summary = json.loads(path.with_name(f"{path.name.removesuffix(ENDING)}_summary.json").read_bytes())
+        found = summary["overall_metrics"]
+        return {m: found[m] if abs(found[m] - mean) < 2e-6 else mean for m, mean in means.items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        return means
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

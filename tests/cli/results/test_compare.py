@@ -66,10 +66,46 @@ def test_the_frame_has_a_row_an_agent_and_leaves_out_what_was_not_measured(tmp_p
     both = write(tmp_path, "gemma", passed(metrics={"exact_match": 0.5, "f1": 0.25, "bertscore_f1": 0.75}))
     one = write(tmp_path, "gpt", passed(metrics={"exact_match": 1.0, "f1": 1.0}))
     _, printed, _ = ragcheck("compare", both, one, "--format=csv")
-    assert list(csv.DictReader(io.StringIO(printed))) == [
-        {"Agent": "gemma", "Exact Match": "0.5", "F1": "0.25", "BERTScore": "0.75"},
-        {"Agent": "gpt", "Exact Match": "1.0", "F1": "1.0", "BERTScore": ""},
-    ]
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    assert [list(row.values())[:4] for row in rows] == [["gemma", "0.5", "0.25", "0.75"], ["gpt", "1.0", "1.0", ""]]
+    assert list(rows[0])[:4] == ["Agent", "Exact Match", "F1", "BERTScore"]
+
+
+def test_the_frame_says_that_means_are_over_other_questions(two: tuple[str, str], ragcheck: Ragcheck) -> None:
+    _, printed, _ = ragcheck("compare", *two, "--format=csv")
+    first, other = csv.DictReader(io.StringIO(printed))
+    assert list(first.values()) == ["old", "0.983333", "0.503333", "0.333333", "1", "2", "1", "", *[""] * 6]
+    # In common: terms, prices, dates; groundedness 0.91, 0.3, 0.3 and 0.91, 0.8, 0.3.
+    assert other == {
+        "Agent": "new", "Answer Correctness": "0.95", "Groundedness": "0.73",
+        "Pass Rate": "0.75", "PASS": "3", "FAIL": "1", "ERROR": "0", "Warnings": "",
+        "Pass Rate difference": "0.333333", "Pass Rate n": "3",
+        "Answer Correctness difference": "-0.033333", "Answer Correctness n": "3",
+        "Groundedness difference": "0.166667", "Groundedness n": "3",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("summary", ['{"overall_metrics": {"f1": 0.216667}}', None, "[]", "{"])
+def test_the_means_are_those_of_the_summary_if_there_is_one(
+    tmp_path: Path, ragcheck: Ragcheck, summary: str | None
+) -> None:
+    # 26 times 1/3, recorded as 0.333333, and 14 times 0: 26 / 40 / 3 = 0.216667, and 0.21666645.
+    ids = [f"q{number}" for number in range(40)]
+    rows = [passed(name, metrics={"f1": 0.333333 if place < 26 else 0.0}) for place, name in enumerate(ids)]
+    one, other = write(tmp_path, "one", *rows), write(tmp_path, "other", *rows)
+    if summary is not None:
+        (tmp_path / "one_summary.json").write_text(summary, encoding="utf-8")
+    document = json.loads(ragcheck("compare", one, other, "--format=json")[1])
+    is_read = summary is not None and "overall" in summary
+    assert document["agents"][0]["means"] == {"f1": 0.216667 if is_read else 0.216666}
+    assert document["agents"][1]["means"] == {"f1": 0.216666}
+
+
+def test_a_summary_of_another_run_gives_no_mean(tmp_path: Path, ragcheck: Ragcheck) -> None:
+    one, other = write(tmp_path, "one", passed()), write(tmp_path, "other", passed())
+    (tmp_path / "one_summary.json").write_text('{"overall_metrics": {"groundedness": 0.5}}', encoding="utf-8")
+    document = json.loads(ragcheck("compare", one, other, "--format=json")[1])
+    assert document["agents"][0]["means"]["groundedness"] == 0.91
 
 
 def test_by_question_each_agent_has_its_verdict_and_metrics(two: tuple[str, str], ragcheck: Ragcheck) -> None:
@@ -157,6 +193,8 @@ def test_settings_that_differ_are_named_with_both_values(
     assert ragcheck("compare", old, new)[1].splitlines()[1] == line
     document = json.loads(ragcheck("compare", old, new, "--format=json")[1])
     assert [agent["changes"] for agent in document["agents"]] == [[], told.split("; ")]
+    frame = csv.DictReader(io.StringIO(ragcheck("compare", old, new, "--format=csv")[1]))
+    assert [row["Warnings"] for row in frame] == ["", f"verdicts not comparable: {told}"]
 
 
 def test_other_texts_are_said(tmp_path: Path, ragcheck: Ragcheck) -> None:
