@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_ragcheck.config.settings import Settings
+from pytest_ragcheck.config.settings import DUMMY_API_KEY, Settings
 from pytest_ragcheck.errors import RagcheckError
 from pytest_ragcheck.judging.judge_choice import choose_judge
 from pytest_ragcheck.judging.judge_prompt import load_prompt
@@ -111,6 +111,7 @@ def cut(request: Request) -> Reply:
 
 CASES = {
     "401": replied(error(401)),
+    "401 without a key": replied(error(401), api_key=DUMMY_API_KEY),
     "403": replied(error(403)),
     "404": replied(error(404)),
     "407": replied(error(407)),

@@ -14,6 +14,7 @@ import pytest
 import trustme
 from httpx import ReadError
 
+from pytest_ragcheck.config.settings import DUMMY_API_KEY
 from pytest_ragcheck.errors import JudgeError, JudgeReplyError, JudgeUnavailable
 from pytest_ragcheck.judging.model.model_requests import NoConnection
 from pytest_ragcheck.judging.model.model_server import ServerFailures
@@ -49,6 +50,17 @@ def failure_of(*scripts: Script | Reply, **settings: Any) -> JudgeError:
         error = failure(server.url, **settings)
     error.args = (str(error).replace(server.url, "URL"),)
     return error
+
+
+def test_a_server_that_asks_for_a_key_which_is_not_set_refuses_none() -> None:
+    refused = error(401, "You didn't provide an API key")
+    assert str(failure_of(refused, api_key=DUMMY_API_KEY)) == (
+        "the judge at URL asks for a key, and none was sent: HTTP 401 for model 'm-1'. Set RAGCHECK_JUDGE_API_KEY.\n"
+        "The server says: You didn't provide an API key"
+    )
+    # A key in a header of the server's own is a key.
+    by_header = failure_of(refused, api_key=DUMMY_API_KEY, headers={"api-key": "azure-key-0123"})
+    assert str(by_header).startswith("the judge at URL refused the key: HTTP 401")
 
 
 @pytest.mark.parametrize(

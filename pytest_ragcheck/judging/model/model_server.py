@@ -51,6 +51,7 @@ class ServerFailures:
     """Without secrets."""
 
     timeout_seconds: float
+    keyless: bool = False
     redactor: Redactor = field(default_factory=Redactor, repr=False)
 
     @property
@@ -62,6 +63,7 @@ class ServerFailures:
         location = refused.headers.get("location", "") if 300 <= status < 400 else ""
         usual = "server error" if status in _RETRIED or status >= 500 else "refused"
         cause = "moved" if location else "401" if refused.wrong_key else "402" if refused.no_quota_left else str(status)
+        cause = "no key" if cause == "401" and self.keyless else cause
         text = _TEXTS.get(cause, _TEXTS[usual]).format(
             judge=f"{self.kind.who} at {self.url}",
             model=f"model {self.model!r}",
@@ -224,6 +226,7 @@ class ModelServer:
             model=self.model,
             url=shown,
             timeout_seconds=timeout_seconds,
+            keyless=api_key == DUMMY_API_KEY and not any(map(is_secret_header, server.headers)),
             redactor=Redactor([*server.secrets, *secrets]),
         )
 
