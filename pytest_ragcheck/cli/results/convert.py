@@ -77,9 +77,11 @@ def _convert_export(export: Export, folder: Path) -> Iterator[str]:
     if not export.questions:
         left = "; ".join(map("{0[0]}: {0[1]}".format, export.left.items())) or "it is empty"
         raise UsageError(f"{export.path}: {export.form_name}, has no questions to convert ({left}).")
-    written = _write(folder, export.path.stem, export.questions)
+    written = _write(folder, export.dataset_name, export.questions)
     yield f"{export.path}: {export.form_name}, {counted(len(export.questions), 'question')}"
     yield f"  wrote {written}"
+    if export.path.stem.endswith(".rag"):
+        yield f"  pytest still collects {export.path}: delete or rename it"
     for what, number in sorted(export.left.items()):
         yield f"  not carried over: {what}: {number}"
 

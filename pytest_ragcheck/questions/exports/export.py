@@ -94,7 +94,7 @@ class Export:
             question_id = f"{base}-{number}"
         self._ids.add(question_id)
         last = Question(
-            dataset_name=self.path.stem,
+            dataset_name=self.dataset_name,
             id=question_id,
             question=asked[-1],
             expected_answer=accepted[0] if accepted else None,
@@ -104,9 +104,13 @@ class Export:
             **fields,
         )
         earlier = [
-            Question(dataset_name=self.path.stem, id="", question=text, thresholds=UNJUDGED) for text in asked[:-1]
+            Question(dataset_name=self.dataset_name, id="", question=text, thresholds=UNJUDGED) for text in asked[:-1]
         ]
         self.questions += in_conversation(question_id, [*earlier, last]) if earlier else [last]
+
+    @property
+    def dataset_name(self) -> str:
+        return self.path.stem.removesuffix(".rag")
 
     def _texts(self, kept: dict[str, Any], key: str, given: Any, is_asserted: bool = True) -> list[str]:
         # The texts in *given*. All of it is *kept* if something in it is not returned.

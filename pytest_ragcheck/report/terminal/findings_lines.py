@@ -137,6 +137,12 @@ def findings_lines(comparison: Comparison, findings: GateFindings, decision: Dec
         yield f"{failed} of {n} questions that passed before failed at first; rag_gate = regression tests the means"
     if findings.count is not None:
         yield _count(findings.count)
+        confirmed = [each.question for each in findings.examined if each.confirmed]
+        if left := sum(not all(run.passed for run in question.known) for question in confirmed):
+            yield (
+                f"the count leaves out {left} confirmed as failing, which did not pass in all saved runs; "
+                "rag_gate = confirmed decides on each"
+            )
     if findings.mean is not None:
         yield _mean(findings.mean)
     if findings.fails_by_day:

@@ -342,3 +342,14 @@ def test_question_files_and_standard_datasets_are_no_tables_of_ones_own(
     name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert refused(tmp_path, capsys, name, text).startswith("is not a recognised export (found: ")
+
+
+def test_a_question_file_that_is_converted_keeps_its_name_and_is_said_to_be_collected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "hilfe.rag.csv"
+    table.write_text("Frage,Antwort\nWann?,Um neun.\n", encoding="utf-8")
+    columns = ("--column", "question=Frage", "--column", "expected_answer=Antwort")
+    assert main(["convert", str(table), *columns, "-o", str(tmp_path)]) == 0
+    assert f"  pytest still collects {table}: delete or rename it\n" in capsys.readouterr().out
+    assert json.loads((tmp_path / "hilfe.rag.json").read_text(encoding="utf-8"))["dataset_name"] == "hilfe"

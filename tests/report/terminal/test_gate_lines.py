@@ -162,3 +162,18 @@ def test_what_can_be_done_about_questions_that_failed_in_one_saved_run(n: int, m
     lines = list(decision_lines(decided(rows, [now(f"q{i}") for i in range(n)])))
     start = "1 question failed in one saved run and passed in another: asking them again does not help, "
     assert f"{start}{more}" in lines
+
+
+def test_confirmed_questions_that_the_count_leaves_out_are_said_with_a_remedy() -> None:
+    rows = [before(f"q{i}") for i in range(12)]
+    unsteady = SavedAnswer(passed=False, scores={"groundedness": 0.3})
+    rows[0] = replace(rows[0], saved=((unsteady,), *rows[0].saved))
+    broken = {f"q{i}": now(f"q{i}", 0.3, asked_again=("FAIL", "FAIL")) for i in range(2)}
+    lines = list(decision_lines(decided(rows, [broken.get(f"q{i}", now(f"q{i}")) for i in range(12)])))
+    at = next(place for place, line in enumerate(lines) if line.startswith("1 of 12 questions broke, 0 improved"))
+    assert lines[at + 1] == (
+        "the count leaves out 1 confirmed as failing, which did not pass in all saved runs; "
+        "rag_gate = confirmed decides on each"
+    )
+    every = list(decision_lines(decided([before(f"q{i}") for i in range(12)], [*broken.values(), now("q2")])))
+    assert not any("the count leaves out" in line for line in every)
