@@ -58,12 +58,7 @@ class FileLock:
         self._descriptor: int | None = None
 
     def take(self) -> bool:
-        """
-        Take the lock; return True if this object holds it now, False if another one does.
-
-        Raises:
-            OSError: The file cannot be created or opened.
-        """
+        """Take the lock; True if this object holds it now. An `OSError` if the file cannot be opened."""
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             _lock(descriptor)
@@ -120,13 +115,10 @@ def is_held(path: Path) -> bool:
 
 class LockedFile:
     """
-    A file with any number of locks that share one file descriptor.
+    A file with any number of locks that share one file descriptor; an `OSError` if it cannot be opened or locked.
 
     A lock excludes other processes only: a process that takes its own lock again succeeds. Open a file once in a
     process, because POSIX frees all locks of a process on a file as soon as the process closes the file.
-
-    Raises:
-        OSError: The file cannot be created, opened or locked.
     """
 
     def __init__(self, path: Path) -> None:

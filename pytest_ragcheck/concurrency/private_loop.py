@@ -49,12 +49,7 @@ class PrivateLoop:
         self._changing = threading.Lock()
 
     def start(self) -> None:
-        """
-        Start the loop ahead of the first `run`, unless it runs.
-
-        Raises:
-            UsageError: The loop cannot start.
-        """
+        """Start the loop ahead of the first `run`, unless it runs; a `UsageError` if it cannot start."""
         if self._pid != os.getpid():
             # A forked child has no thread but its own.
             self._reset()
@@ -74,12 +69,9 @@ class PrivateLoop:
         meanwhile: Callable[[], object] = lambda: None,
     ) -> T:
         """
-        Return the result of `function(*arguments)`, or raise its exception.
+        The result of `function(*arguments)`; a `UsageError` if the loop cannot start, or another thread closed it.
 
         During a long wait, the waiting thread calls *meanwhile* every *every_seconds*, as to print a line; 0: never.
-
-        Raises:
-            UsageError: The loop cannot start, or another thread closed it.
         """
         if self._pid != os.getpid():
             self._reset()

@@ -40,12 +40,9 @@ class SearchProcess:
 
     def is_found(self, pattern: str, flags: int, text: str, *, within_seconds: float) -> bool:
         """
-        True if the pattern matches anywhere in the text.
+        True if the pattern, valid for Python's `re`, matches anywhere in the text.
 
-        The pattern is a valid expression of Python's `re`, and the time limit is above 0.
-
-        Raises:
-            TimeoutError: The search took longer.
+        A `TimeoutError` if the search takes longer than the limit, which is above 0.
         """
         with self._lock:
             child = self._running()

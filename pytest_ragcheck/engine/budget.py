@@ -64,12 +64,7 @@ class Budget:
             self.spend(None if use.recorded else usd_of(use, self._own), payee)
 
     def check(self) -> None:
-        """
-        Check that there is money left.
-
-        Raises:
-            OverBudget: The limit is reached.
-        """
+        """Raise `OverBudget` if the limit is reached."""
         if self._limit_usd is not None and sum(self._spent().values()) >= self._limit_usd:
             raise OverBudget(f"not run: --rag-max-cost of ${self._limit_usd:g} is reached ({self.words})")
 

@@ -100,10 +100,8 @@ class Prefetcher:
         """
         The record of a job once it exists; None if there is no such job, or its record was taken before.
 
-        An exception of the evaluation is raised here, unless another process has since taken over the job.
-
-        Raises:
-            PrefetchEnded: The prefetcher was ended before the record existed.
+        An exception of the evaluation is raised here, unless another process has since taken over the job; a
+        `PrefetchEnded` if the prefetcher ends before the record exists.
         """
         unit = self._unit_of(key)
         if unit is None:

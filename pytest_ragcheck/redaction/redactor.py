@@ -203,14 +203,12 @@ class Redactor:
         kind = type(value)
         if kind is str:
             return self.text(value)
-        if value is None or kind is bool or (kind is float and math.isfinite(value)):
+        if value is None or isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
             return value
         if kind is dict or isinstance(value, Mapping):
             return {self.text(str(key)): self.document(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return list(map(self.document, value))
-        if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
-            return value
         return self.text(str(value))
 
 

@@ -72,11 +72,8 @@ class Recording:
 
     async def ask(self, question: Question) -> RagAnswer:
         """
-        The recorded answer.
-
-        Raises:
-            ReplayError: The recording lacks the question.
-            RecordedError: The system had failed.
+        The recorded answer; a `ReplayError` if the recording lacks the question, a `RecordedError` if the system had
+        failed.
         """
         row = self._row(question)
         before = self.history[: question.turn or 0]
@@ -203,13 +200,7 @@ class RecordedJudge:
         self.identity = row.judge if identity == ANY_JUDGE and row.judge else identity
 
     async def judge(self, question: Question, answer: RagAnswer) -> Judgement:
-        """
-        The judgement.
-
-        Raises:
-            RecordedError: The same judge failed in the recorded run.
-            JudgeError: The judge fails.
-        """
+        """The judgement; a `RecordedError` if the judge failed in the recorded run, a `JudgeError` if it fails now."""
         row, cost = self._row, self._row.cost
         if row.judge == self.identity:
             stands = row.material == material_digest(question, answer) if self._stands is None else self._stands
@@ -259,8 +250,7 @@ def choose_replay_judge(settings: Settings, recording: Recording) -> Judge | Non
     """
     The chosen judge, or a stand-in if none was chosen or its key is missing.
 
-    Raises:
-        UsageError: The judge lacks a setting other than its key.
+    A `UsageError` if the judge lacks another setting.
     """
     if not settings.judge.is_chosen:
         return UnavailableJudge(None, _NOT_CHOSEN, is_model=any(judge and judge.model for judge in recording.judges))

@@ -41,12 +41,9 @@ _REMEDY = "Replay the {agent}_predictions.json of a run."
 
 def read_recording(path: Path, *, name: str) -> Recording:
     """
-    The recording in a predictions file, or in the store of a run that did not end.
+    The recording in a predictions file, or in the store of a run that did not end, which is named `store.sqlite`.
 
-    A store has the file name `store.sqlite`. *name* is the name of the file in messages.
-
-    Raises:
-        UsageError: The file is neither; the text names the problem and the remedy.
+    *name* is the name of the file in messages. A `UsageError` names the problem and the remedy.
     """
     with naming(name):
         if path.name == STORE and path.is_file():

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pytest_ragcheck.concurrency.tasks import AbandonedCall
 from pytest_ragcheck.engine.limits.adaptive_limit import AdaptiveLimit
@@ -28,6 +28,9 @@ Together with the call's own limit this is the time limit of a question, by defa
 
 _HUNG_CHECK_SECONDS = 1.0
 """Pause between two checks for slots that hung calls hold."""
+
+_LOOK_SECONDS = 0.5
+"""Pause between two checks for a closed loop, which sends the watching thread no event."""
 
 _NUMBERS_SECONDS = 0.001
 """Pause between two tries to change the shared limit, which another process changes within microseconds."""
@@ -66,8 +69,7 @@ class SlotQueue:
         """
         Wait for a slot, and until the next request may start.
 
-        Raises:
-            QuestionTimeout: Calls that may never end hold all slots.
+        A `QuestionTimeout` if calls that may never end hold all slots.
         """
         if self._waiting or not self._slots.take(loop_time()):
             if self._refuses and self._slots.are_hung():
@@ -118,10 +120,40 @@ class SlotQueue:
         self._slots.free()
         self._admit()
 
-    def leave_after(self, calls: list[AbandonedCall], *, started: float) -> None:
+    def leave_after(self, calls: Sequence[AbandonedCall], *, started: float) -> None:
         """Leave once the calls of a cancelled request, which got its slot at *started*, have ended."""
-        hangs_after = min(_ABANDONED_LIMITS * (loop_time() - started), _ABANDONED_SECONDS)
-        AbandonedSlot(self._slots, calls, hangs_after, leave=self.leave, hung=self._refuse_if_hung)
+        hangs_at = time.monotonic() + min(_ABANDONED_LIMITS * (loop_time() - started), _ABANDONED_SECONDS)
+        changed = threading.Event()
+        for call in calls:
+            call.add_done_callback(lambda _: changed.set())
+        # A thread, because under xdist a worker's loop may close long before a plain function ends, while other
+        # workers wait for the slot.
+        watched = (asyncio.get_running_loop(), calls, hangs_at, changed)
+        threading.Thread(target=self._watch, args=watched, name="ragcheck slot", daemon=True).start()
+
+    def _watch(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        calls: Sequence[AbandonedCall],
+        hangs_at: float,
+        changed: threading.Event,
+    ) -> None:
+        # Wait for the calls, mark the slot for all processes if one hangs, and give the slot back.
+        mark: int | None = None
+        while any(not call.done() and not (isinstance(call, asyncio.Task) and loop.is_closed()) for call in calls):
+            left = hangs_at - time.monotonic()
+            if mark is None and left <= 0:
+                mark = self._slots.mark_hung()
+                with suppress(RuntimeError):  # the loop is closed
+                    loop.call_soon_threadsafe(self._refuse_if_hung)
+            changed.wait(_LOOK_SECONDS if mark is not None else min(_LOOK_SECONDS, max(0.0, left)))
+            changed.clear()
+        if mark is not None:
+            self._slots.unmark_hung(mark)
+        try:
+            loop.call_soon_threadsafe(self.leave)
+        except RuntimeError:  # the loop is closed
+            self._slots.free()
 
     def _refuse_if_hung(self) -> None:
         # End the wait for a slot if calls that may never end hold all of them.
@@ -180,64 +212,3 @@ def _no_slot() -> QuestionTimeout:
         "not asked: calls that still run long after their time limit hold all slots\n"
         "Make your function return in time and pass on its cancellation, or raise rag_timeout."
     )
-
-
-_LOOK_SECONDS = 0.5
-"""Pause between two checks for a closed loop, which sends the thread no event."""
-
-
-class AbandonedSlot:
-    """
-    A slot of the running loop whose request was cancelled while the request's calls still run.
-
-    A thread watches it, because under xdist a worker's loop may close long before a plain function ends, while other
-    workers wait for the slot.
-
-    Args:
-        hangs_after_seconds: Time until a call counts as hung and the slot is marked for all processes.
-        leave: Gives the slot back; called in the loop.
-        hung: Called in the loop after the slot was marked.
-    """
-
-    def __init__(
-        self,
-        slots: Slots,
-        calls: Sequence[AbandonedCall],
-        hangs_after_seconds: float,
-        *,
-        leave: Callable[[], object],
-        hung: Callable[[], object],
-    ) -> None:
-        self._slots = slots
-        self._calls = calls
-        self._hangs_at = time.monotonic() + hangs_after_seconds
-        self._leave = leave
-        self._hung = hung
-        self._loop = asyncio.get_running_loop()
-        self._changed = threading.Event()
-        for call in calls:
-            call.add_done_callback(lambda _: self._changed.set())
-        threading.Thread(target=self._watch, name="ragcheck slot", daemon=True).start()
-
-    def _watch(self) -> None:
-        mark: int | None = None
-        while any(map(self._runs, self._calls)):
-            left = self._hangs_at - time.monotonic()
-            if mark is None and left <= 0:
-                mark = self._slots.mark_hung()
-                self._call(self._hung)
-            self._changed.wait(_LOOK_SECONDS if mark is not None else min(_LOOK_SECONDS, max(0.0, left)))
-            self._changed.clear()
-        if mark is not None:
-            self._slots.unmark_hung(mark)
-        if not self._call(self._leave):
-            self._slots.free()
-
-    def _runs(self, call: AbandonedCall) -> bool:
-        return not call.done() and not (isinstance(call, asyncio.Task) and self._loop.is_closed())
-
-    def _call(self, function: Callable[[], Any]) -> bool:
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(function)
-            return True
-        return False

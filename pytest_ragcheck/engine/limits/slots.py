@@ -48,12 +48,7 @@ class PrivateTable:
 
 
 class SharedTable(LockedFile):
-    """
-    The table of a run with several processes: a file.
-
-    Raises:
-        OSError: The file cannot be created, locked or written.
-    """
+    """The table of a run with several processes: a file; an `OSError` if it cannot be created, locked or written."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

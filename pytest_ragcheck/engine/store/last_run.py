@@ -52,12 +52,7 @@ def last_run(home: Path) -> LastRun | None:
 
 
 def check_same(last: LastRun | None, fingerprint: Mapping[str, str]) -> None:
-    """
-    Check that a run with the fingerprint can resume the last run, if there is one.
-
-    Raises:
-        UsageError: The last run has another fingerprint, or another version of this package wrote it.
-    """
+    """Raise a `UsageError` if the last run has another fingerprint, or another version of this package wrote it."""
     if last is None:
         return
     if changed := differences(last.fingerprint, fingerprint):

@@ -50,12 +50,9 @@ _BUSY_SECONDS = 30.0
 
 def lay_out(database: sqlite3.Connection, *, resumes: bool = False) -> None:
     """
-    Create the table if it is missing.
+    Create the table if it is missing; a `sqlite3.DatabaseError` if the file has another layout, or is damaged.
 
     *resumes* is True to delete the ERRORs of an earlier run, and to offer its other records again.
-
-    Raises:
-        sqlite3.DatabaseError: The file has another layout, or is damaged.
     """
     # One transaction: neither another process nor a run after a kill finds half a layout.
     with _transaction(database):
@@ -80,23 +77,13 @@ def _mark_resumed(database: sqlite3.Connection) -> None:
 
 
 def layout_of(folder: Path) -> int | None:
-    """
-    The layout of the store of a finished run, >= 0; None if it has no table yet.
-
-    Raises:
-        StoreError: The store is missing or cannot be read.
-    """
+    """The layout of the store of a finished run, >= 0; None without a table, a `StoreError` if it cannot be read."""
     with _reading(folder) as database:
         return _layout(database)
 
 
 def finished_keys(folder: Path) -> list[str]:
-    """
-    The keys of the questions that a finished run recorded without an ERROR.
-
-    Raises:
-        StoreError: The store cannot be read.
-    """
+    """The keys of the questions that a finished run recorded without an ERROR; a `StoreError` if it cannot be read."""
     with _reading(folder) as database:
         return [key for (key,) in database.execute(_FINISHED)]
 

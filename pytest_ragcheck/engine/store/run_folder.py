@@ -35,12 +35,7 @@ _AGAIN_SECONDS = 0.001
 
 
 def make_home(home: Path) -> None:
-    """
-    Create the folder of all runs of an agent, which version control ignores.
-
-    Raises:
-        OSError: The folder cannot be written.
-    """
+    """Create the folder of all runs of an agent, which version control ignores; an `OSError` if that fails."""
     home.mkdir(parents=True, exist_ok=True)
     (home.parent / ".gitignore").write_text("*\n", encoding="utf-8")
 
@@ -73,8 +68,7 @@ def stop(folder: Path, reason: str) -> bool:
     """
     Stop the processes of the run, because no further records are wanted; *reason* says why, in one line.
 
-    Returns:
-        False if the run was stopped before; the earlier reason stays.
+    False if the run was stopped before; the earlier reason stays.
     """
     try:
         with (folder / STOP_FILE).open("x", encoding="utf-8") as file:
@@ -102,8 +96,7 @@ class RunLocks:
     """
     The locks of this process in a file of the run folder, which exists. The system frees them when the process dies.
 
-    Raises:
-        OSError: The file cannot be created or locked.
+    An `OSError` if the file cannot be created or locked.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -121,10 +114,9 @@ class RunLocks:
 
     def claim(self, key: Hashable) -> bool:
         """
-        Lock a question; return True if nothing held it before, in this process or another one.
+        Lock a question; True if nothing held it before, in this process or another one.
 
-        Raises:
-            OSError: The file cannot be locked.
+        An `OSError` if the file cannot be locked.
         """
         # Two keys may share a lock; the second question then waits for the first.
         place = _PROCESSES + (zlib.crc32(str(key).encode()) >> 2)
@@ -145,10 +137,9 @@ class RunLocks:
 
 def is_in_use(folder: Path) -> bool:
     """
-    Return True if another process of the run is alive; do not call it for a run of this process.
+    True if another process of the run is alive; do not call it for a run of this process.
 
-    Raises:
-        OSError: The file of the locks cannot be opened or locked.
+    An `OSError` if the file of the locks cannot be opened or locked.
     """
     if not (folder / _LOCKS).exists():
         return False
@@ -179,13 +170,10 @@ class Once:
 
     async def do(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
         """
-        The result of the step, from the process that ran it.
+        The result of the step, from the process that ran it; a `StepFailed` if the step raised an error there.
 
-        The name is a part of a file name. The result is stored as text, preferably JSON, without secrets.
-
-        Raises:
-            StepFailed: The step raised an error, here or in another process.
-            OSError: The folder cannot be written.
+        The name is a part of a file name. The result is stored as text, preferably JSON, without secrets. An `OSError`
+        if the folder cannot be written.
         """
         async with self._turn(name):
             outcome = self._read(name)
@@ -198,13 +186,10 @@ class Once:
 
     async def undo(self, name: str, opposite: Callable[[], Awaitable[bool]]) -> None:
         """
-        Undo a step while no process runs it or reads its result.
+        Undo a step while no process runs it or reads its result; an `OSError` if the folder cannot be written.
 
         *opposite* undoes the step if it is due, and returns True if it did. The next process that requests the step
         then runs it again.
-
-        Raises:
-            OSError: The folder cannot be written.
         """
         async with self._turn(name):
             if await opposite():

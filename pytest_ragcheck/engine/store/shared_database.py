@@ -19,10 +19,8 @@ def opened(path: Path, *, lay_out: Callable[[sqlite3.Connection], None], within_
     Open or create the file, for one thread at a time; do not call it in an event loop.
 
     *lay_out* creates the tables if they are missing. *within_seconds* is how long to wait for other processes that lock
-    the file. Later statements do not wait: run them by `when_unlocked`.
-
-    Raises:
-        sqlite3.Error: The file cannot be opened, is damaged, or stays locked.
+    the file. Later statements do not wait: run them by `when_unlocked`. A `sqlite3.Error` if the file cannot be opened,
+    is damaged, or stays locked.
     """
     database = sqlite3.connect(path, timeout=within_seconds, isolation_level=None, check_same_thread=False)
     try:
@@ -39,8 +37,7 @@ async def when_unlocked(operation: Callable[[], T], *, within_seconds: float) ->
     """
     The result of an operation on a database, which is repeated while another process locks the file.
 
-    Raises:
-        sqlite3.Error: The operation failed, or the file stayed locked.
+    A `sqlite3.Error` if the operation fails, or the file stays locked.
     """
     end = time.monotonic() + within_seconds
     while True:

@@ -53,8 +53,7 @@ class Asker:
         """
         The record of a question that `begin` was given; None if an item has used it before.
 
-        Raises:
-            PrefetchEnded: The run was stopped.
+        `PrefetchEnded` if the run was stopped.
         """
         before = self._resumed
         record = await self.prefetcher.take(key)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,11 +106,9 @@ def default_judge(request: pytest.FixtureRequest, settings: Settings) -> Judge |
         pytest.fail(NO_JUDGE, pytrace=False)
     with usage_errors_as_failures():
         used = _chosen_judge(settings, request.config) if needs_judge else None
-    with ExitStack() as stack:
-        if "cache" not in settings.run.disabled and getattr(used, "fingerprint", None):
-            used = stack.enter_context(_cached(used, settings, request.config))
-        stack.callback(close_in_loop, request.config, used)
-        request.session.addfinalizer(stack.pop_all().close)
+    if "cache" not in settings.run.disabled and getattr(used, "fingerprint", None):
+        used = _cached(used, settings, request)
+    request.session.addfinalizer(partial(close_in_loop, request.config, used))
     judges.append((_choice(settings), used))
     return used
 
@@ -169,22 +168,23 @@ def _chosen_judge(settings: Settings, config: pytest.Config) -> Judge | None:
     return choose_replay_judge(settings, recording_of(config, settings.run.replay))
 
 
-@contextmanager
-def _cached(judge: Any, settings: Settings, config: pytest.Config) -> Iterator[Judge]:
-    # Yield the judge behind the verdict cache, or the judge itself if the run has no cache folder.
-    folder = _cache_folder(config)
+def _cached(judge: Any, settings: Settings, request: pytest.FixtureRequest) -> Any:
+    # The judge behind the verdict cache, or the judge itself if the run has no cache folder.
+    folder = _cache_folder(request.config)
     if folder is None:
-        yield judge
-        return
+        return judge
     from pytest_ragcheck.engine.store.verdict_cache import CachingJudge, VerdictCache
 
-    cache = VerdictCache(folder, run=worker_info(config).run_id, redactor=settings.redactor)
-    run = run_of(config)
-    if cache.problem:
-        run.queue_note(cache.problem)
-    yield CachingJudge(judge, cache)
-    if cache.problem:
-        run.queue_note(cache.problem)
+    cache = VerdictCache(folder, run=worker_info(request.config).run_id, redactor=settings.redactor)
+
+    def note_problem() -> None:
+        if cache.problem:
+            run_of(request.config).queue_note(cache.problem)
+
+    note_problem()
+    # Finalizers run in reverse order, so that this one follows the end of the judge.
+    request.session.addfinalizer(note_problem)
+    return CachingJudge(judge, cache)
 
 
 def _cache_folder(config: pytest.Config) -> Path | None:

@@ -205,19 +205,16 @@ class RunDocuments:
         except (UsageError, EndpointError) as error:
             return Ingested(failures=dict.fromkeys((upload.file_name for upload in uploads), str(error)))
         try:
-            return await self._ingest_into(uploads, client, routes, name)
+            if self._worker.is_worker and self._worker.shares_disk:
+                ingested = await self._ingest_once(uploads, client, routes, name)
+                if ingested is not None:
+                    return ingested
+            ledger = self._ledger(f"{os.getpid()}-{len(self._own)}")
+            ledger.hold()
+            self._own.append((ledger, routes))
+            return await self._upload_to(uploads, routes, ledger)
         except OSError as error:
             return refused(uploads, self._no_ledger(error))
-
-    async def _ingest_into(self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str) -> Ingested:
-        if self._worker.is_worker and self._worker.shares_disk:
-            ingested = await self._ingest_once(uploads, client, routes, name)
-            if ingested is not None:
-                return ingested
-        ledger = self._ledger(f"{os.getpid()}-{len(self._own)}")
-        ledger.hold()
-        self._own.append((ledger, routes))
-        return await self._upload_to(uploads, routes, ledger)
 
     async def _ingest_once(
         self, uploads: list[Upload], client: Asks, routes: DocumentRoutes, name: str
@@ -276,14 +273,13 @@ class RunDocuments:
                     _add_outcome(self._config, await clean_up(old, routes.of_identity(entries.identity), self._limiter))
         # A worker that died here has left documents; the end of the run retries and reports failed deletions.
         await clean_up(ledger, routes, self._limiter, continues=True)
-        limit = self._settings.endpoint.timeout_seconds
         return await ingest(
             uploads,
             routes,
             ledger=ledger,
             limiter=self._limiter,
             on_progress=_progress(self._config, len(uploads), routes.shown),
-            timeout_seconds=limit,
+            timeout_seconds=self._settings.endpoint.timeout_seconds,
         )
 
 

@@ -60,8 +60,7 @@ class Preflight:
         """
         Check the price of the judge if the cost is limited, and try it out if it needs a preflight and has had none.
 
-        Raises:
-            pytest.skip.Exception: The judge is not usable, which the run reports; no further item runs.
+        Skip the item if the judge is not usable, which the run reports; no further item runs.
         """
         settings = backends.settings
         tried = (

@@ -29,10 +29,9 @@ _WITHOUT = "Nothing is shared between processes, and --rag-resume cannot resume 
 
 def opened_store(config: pytest.Config) -> RunStore | None:
     """
-    The store of the run; None if there is none. An error of the store becomes a note of the run.
+    The store of the run; None without one. An error of the store becomes a note of the run.
 
-    Raises:
-        pytest.fail.Exception: The run cannot resume the last one.
+    Fail the test if the run cannot resume the last one.
     """
     worker = worker_info(config)
     if worker.runs_everything or not worker.shares_disk:

@@ -61,8 +61,7 @@ def estimate(questions: Sequence[Question], settings: Settings, *, own_judge: bo
     """
     Estimate the run; *own_judge* is True if a fixture of the user returns the judge.
 
-    Raises:
-        UsageError: The judge prompt does not exist.
+    A `UsageError` if the judge prompt does not exist.
     """
     # A turn is asked after the turns before it, selected or not.
     asked = {(each.dataset_name, turn.id) for each in questions for turn in (*each.earlier, each)}
