@@ -34,8 +34,6 @@ NO_LIMIT = _NoLimit()
 
 @frozen
 class StepLimiters:
-    """The limiters of the steps of a question."""
-
     asking: Limiter = NO_LIMIT
     judging: Limiter = NO_LIMIT
     measuring: Limiter = NO_LIMIT
@@ -50,13 +48,10 @@ NO_LIMITS = StepLimiters()
 
 class TimeLimit:
     """
-    Cancels the block of a `with` statement in a task of asyncio when its time is over.
+    Cancels the block of a `with` statement in a task of asyncio when its *seconds*, >= 0 or infinite, are over.
 
     The statement then ends without an exception, and `expired` is True. A cancellation of the whole task from elsewhere
     is passed on. `asyncio.timeout` does the same, but not under Python 3.10, and it cancels a block only once.
-
-    Args:
-        seconds: The time of the block, >= 0; infinite for no limit yet.
     """
 
     def __init__(self, seconds: float = math.inf) -> None:

@@ -32,11 +32,8 @@ class PrivateLoop:
     """
     Runs coroutine functions for waiting threads, any number at once; the first of them starts the loop.
 
-    Any thread may call `run`, including the thread of a running event loop.
-
-    Args:
-        on_blocked: Called by a waiting thread while a coroutine blocks the loop, with the id of the loop's thread; not
-            called again after it returns True.
+    Any thread may call `run`, including the thread of a running event loop. While a coroutine blocks the loop, a
+    waiting thread calls *on_blocked* with the id of the loop's thread, until it returns True.
     """
 
     def __init__(self, on_blocked: Callable[[int], bool] | None = None) -> None:

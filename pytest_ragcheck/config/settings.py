@@ -174,7 +174,6 @@ class Settings:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Settings:
-        """The settings with these *values* by `group.field`."""
         groups: dict[str, dict[str, Any]] = {group: {} for group in _GROUPS}
         for path, value in values.items():
             group, dot, name = path.partition(".")
@@ -184,7 +183,6 @@ class Settings:
         return cls(**made, secrets=values.get("secrets", ()))
 
     def values(self) -> dict[str, Any]:
-        """Every value by `group.field`, and the secrets."""
         found = {
             f"{group}.{each.name}": getattr(getattr(self, group), each.name)
             for group, made in _GROUPS.items()

@@ -139,6 +139,7 @@ _endpoint = partial(Setting, group="endpoint")
 _judge = partial(Setting, group="judge")
 _gate = partial(Setting, group="gate")
 _run = partial(Setting, group="run")
+_whole_run = partial(_run, whole_run=True)
 _switch = partial(_run, default=False, read=read_switch, kind="switch")
 
 TABLE: tuple[Setting, ...] = (
@@ -202,7 +203,7 @@ TABLE: tuple[Setting, ...] = (
     ),
     _gate(name="rag_false_alarms", default=0.01, read=read_chance, whole_run=True),
     _gate(name="rag_baseline_allow", field="baseline_allows", read=read_difference, kind="words", whole_run=True),
-    _run(name="rag_tier", default="end_to_end", read=read_tier, metavar="TIER", whole_run=True),
+    _whole_run(name="rag_tier", default="end_to_end", read=read_tier, metavar="TIER"),
     _switch(name="rag_ingest", whole_run=True),
     _run(name="rag_repeats", default=1, read=read_count),
     _switch(name="rag_require_endpoint"),
@@ -218,24 +219,23 @@ TABLE: tuple[Setting, ...] = (
         kind="words",
     ),
     _run(name="rag_weights", default=DEFAULT_WEIGHTS, read=read_weight, collect=as_mapping, kind="words"),
-    _run(name="rag_question_files", read=read_name, kind="words", whole_run=True),
-    _run(
+    _whole_run(name="rag_question_files", read=read_name, kind="words"),
+    _whole_run(
         name="rag_dataset",
         field="datasets",
         read=read_dataset,
         metavar="NAME[:SUBSET][@SPLIT][=PATH]",
         kind="words",
-        whole_run=True,
     ),
-    _run(name="rag_samples", read=read_sample, metavar="NUMBER[@SEED]", whole_run=True),
-    _run(name="rag_shard", read=read_shard, metavar="I/N", whole_run=True),
+    _whole_run(name="rag_samples", read=read_sample, metavar="NUMBER[@SEED]"),
+    _whole_run(name="rag_shard", read=read_shard, metavar="I/N"),
     _switch(name="rag_resume", whole_run=True),
-    _run(name="rag_replay", read=read_path, metavar="PREDICTIONS", whole_run=True),
+    _whole_run(name="rag_replay", read=read_path, metavar="PREDICTIONS"),
     _switch(name="rag_dry_run", whole_run=True),
-    _run(name="rag_max_cost", field="max_cost_usd", read=read_usd, metavar="USD", whole_run=True),
-    _run(name="rag_output", default=Path("ragcheck-results"), read=read_path, metavar="FOLDER", whole_run=True),
-    _run(name="rag_agent", default="rag", read=read_name, metavar="NAME", whole_run=True),
-    _run(name="rag_report", field="reports", read=read_report, metavar="FILE", kind="words", whole_run=True),
+    _whole_run(name="rag_max_cost", field="max_cost_usd", read=read_usd, metavar="USD"),
+    _whole_run(name="rag_output", default=Path("ragcheck-results"), read=read_path, metavar="FOLDER"),
+    _whole_run(name="rag_agent", default="rag", read=read_name, metavar="NAME"),
+    _whole_run(name="rag_report", field="reports", read=read_report, metavar="FILE", kind="words"),
 )
 
 

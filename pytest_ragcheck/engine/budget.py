@@ -32,12 +32,9 @@ class Budget:
     """
     Counts the money that all processes of a run spend, and starts no paid request once a limit is reached.
 
-    Requests under way at that moment still cost money: at most one for each slot.
-
-    Args:
-        limit_usd: The limit in US dollars, > 0; None: there is no limit.
-        own: Prices by model; they take precedence over the table's.
-        table: The table in which the processes of the run add up; None: this process is the only one.
+    Requests under way at that moment still cost money: at most one for each slot. *limit_usd* is above 0; None: there
+    is no limit. The prices in *own*, by model, take precedence over the table's. Without a *table*, in which the
+    processes add up, this process is the only one.
     """
 
     def __init__(
@@ -64,7 +61,6 @@ class Budget:
             self.spend(None if use.recorded else usd_of(use, self._own), payee)
 
     def check(self) -> None:
-        """Raise `OverBudget` if the limit is reached."""
         if self._limit_usd is not None and sum(self._spent().values()) >= self._limit_usd:
             raise OverBudget(f"not run: --rag-max-cost of ${self._limit_usd:g} is reached ({self.words})")
 

@@ -97,7 +97,6 @@ class Unit:
 
     @property
     def key(self) -> Hashable:
-        """The key of the last job, which gets its record last."""
         return self.jobs[-1].key
 
     def cancel(self) -> None:
@@ -107,6 +106,5 @@ class Unit:
 
 
 def units_of(jobs: Iterable[Job]) -> Iterator[Unit]:
-    """The units of jobs in their order; the jobs of a unit follow one another."""
     for _, group in groupby(jobs, key=lambda job: job.key if job.unit is None else (job.unit,)):
         yield Unit(tuple(group))

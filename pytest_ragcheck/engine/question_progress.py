@@ -86,7 +86,6 @@ class QuestionProgress:
 
     @property
     def where(self) -> str:
-        """The stage and its duration: `the judge has had it for 31 s`."""
         words = self.stage.value.format(f"{time.monotonic() - self.since:.0f} s")
         return f"{words}, after {self.refusal}" if self.stage is Stage.REFUSED and self.refusal else words
 
@@ -152,7 +151,6 @@ class ProgressBoard:
         judging: Limiter = NO_LIMIT,
         dialogues: Sequence[Dialogue] = (),
     ) -> Record:
-        """Check the question as `check_question` does, within its time."""
         settings = prepared.settings
         limit_seconds = settings.endpoint.question_timeout_seconds * settings.run.repeats
         progress = QuestionProgress(question=prepared.question, limit_seconds=limit_seconds)

@@ -64,7 +64,6 @@ def check_given(config: pytest.Config) -> None:
 
 
 def has_typed(config: pytest.Config) -> bool:
-    """True if the command line has an option of the plugin."""
     return any(name.startswith("rag_") and value is not None for name, value in vars(config.option).items())
 
 
@@ -101,7 +100,6 @@ def known_metrics(node: pytest.Item | pytest.Collector) -> tuple[str, ...]:
 
 
 def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:
-    """The values of the command line, or else of the ini file, by option."""
     found = {setting.name: _given(config, setting) for setting in TABLE if setting.name not in leave_out}
     return {name: given for name, given in found.items() if given is not None}
 
@@ -177,7 +175,6 @@ def _is_overridden(config: pytest.Config, name: str) -> bool:
 
 
 def ini_origin(config: pytest.Config, name: str) -> str:
-    """The words for the place of the value in an error text."""
     if _is_overridden(config, name):
         return f"-o {name}"
     return f"{name} in {config.inipath.name if config.inipath else 'the ini file'}"

@@ -37,10 +37,8 @@ def own_metrics(config: pytest.Config, hook: Any = None) -> tuple[OwnMetric, ...
     """
     The metrics of all `pytest_ragcheck_metrics` registered so far; with the *hook* of a node, those of its folder.
 
-    Each implementation is called once.
-
-    Raises:
-        pytest.UsageError: An implementation returned an object that is not a metric, or two of a folder share a name.
+    Each implementation is called once. A `pytest.UsageError` if one returned an object that is not a metric, or two of
+    a folder share a name.
     """
     implementations = (hook or config.hook).pytest_ragcheck_metrics.get_hookimpls()
     if not implementations:

@@ -205,7 +205,6 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 
 
 def run_of(config: pytest.Config) -> Run:
-    """Return the run of the process, and start it at the first call."""
     if RUN not in config.stash:
         # A pytest run without questions does not pay for these imports.
         from pytest_ragcheck.plugin.workers import own_suffix

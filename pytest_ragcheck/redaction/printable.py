@@ -93,7 +93,6 @@ class Unescaped:
         self.text = text.replace("+", " ")
 
     def source(self, start: int, end: int) -> tuple[int, int]:
-        """The place in the escaped text."""
         for one in reversed(self._passes):
             start, end = one.source(start), one.source(end)
         return start, end

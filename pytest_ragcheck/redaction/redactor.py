@@ -85,12 +85,7 @@ def _parts(data: bytes) -> set[str]:
 
 
 class Redactor:
-    """
-    Replaces secrets in texts and in whole JSON documents.
-
-    Args:
-        secrets: Known secret values. Each is also found in base64 and with escaped characters.
-    """
+    """Replaces secrets in texts and in JSON documents: the known *secrets*, also in base64 or escaped, and patterns."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         stripped = {secret.strip() for secret in secrets}

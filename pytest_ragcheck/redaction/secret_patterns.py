@@ -13,7 +13,6 @@ REDACTED = "[redacted]"
 
 
 def is_redacted(*texts: str | None) -> bool:
-    """True if a text has the placeholder of a secret."""
     return any(REDACTED in text for text in texts if text)
 
 

@@ -74,8 +74,7 @@ class AdaptiveLimit:
 
     @property
     def number(self) -> int:
-        """Requests that may run at once, >= 1."""
-        return int(self.allowed)
+        return int(self.allowed)  # requests at once, >= 1
 
     @property
     def is_lowered(self) -> bool:

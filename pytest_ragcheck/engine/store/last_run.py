@@ -87,9 +87,7 @@ def open_store(
     run. *resume* is True if the run resumes the last one, *alone* if it has a single process. *on_failure* is called
     once if the file fails later.
 
-    Raises:
-        StoreError: The folder or the file cannot be written.
-        UsageError: The last run has another fingerprint, or another version of this package wrote it.
+    A `StoreError` if the folder or the file cannot be written, and a `UsageError` as of `check_same`.
     """
     opened = partial(RecordFile, redactor=redactor, on_failure=on_failure)
     try:

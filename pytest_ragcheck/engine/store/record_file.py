@@ -134,15 +134,9 @@ class RecordFile:
     """
     The file with the records of a run. After its first error it is not written any more, but read if reading works.
 
-    Args:
-        folder: The folder of the run, which exists.
-        redactor: Removes secrets from stored text.
-        on_failure: Called once with the error of the file.
-        resumes: True to offer the records of an earlier run again, except its ERRORs.
-        damaged: The error of a damaged file that was moved aside; empty if there was none.
-
-    Raises:
-        StoreError: The file is damaged, has another layout, or cannot be opened.
+    *folder*, that of the run, exists. *on_failure* is called once with the error of the file. *resumes* is True to
+    offer the records of an earlier run again, except its ERRORs. *damaged* is the error of a damaged file that was
+    moved aside. A `StoreError` if the file is damaged, has another layout, or cannot be opened.
     """
 
     def __init__(

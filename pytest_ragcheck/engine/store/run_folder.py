@@ -54,7 +54,6 @@ def mark_begun(folder: Path, *, resumes: bool) -> None:
 
 
 def forget_begun(folder: Path) -> None:
-    """Remove the mark of a run that needed no answer."""
     if not (folder / _LOCKS).exists():
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -59,9 +59,7 @@ class Asker:
         record = await self.prefetcher.take(key)
         return None if record is None else Evaluated(record=record, resumed=self._resumed > before)
 
-    async def ask(
-        self, key: str, prepared: PreparedQuestion, why: str, conversation: Conversation | None = None
-    ) -> Evaluated:
+    async def ask(self, key: str, prepared: PreparedQuestion, why: str, conversation: Conversation | None) -> Evaluated:
         """
         The record of a question, from an earlier run or asked now; *why* is why it was not prefetched.
 

@@ -288,7 +288,6 @@ class QuestionSession:
 
 
 def question_session_of(session: pytest.Session) -> QuestionSession:
-    """Return the question session of the process, and start it at the first question."""
     plugins = session.config.pluginmanager
     found: QuestionSession | None = plugins.get_plugin(_PLUGIN)
     if found is not None and found.pid != os.getpid():

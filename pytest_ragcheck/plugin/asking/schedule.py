@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,15 +77,12 @@ class Backends:
         )
 
 
-@dataclass(slots=True)
+@frozen
 class Prefetchable:
     """A question that can be asked as soon as the backends of its folder are known."""
 
     question: Question
     home: FixtureHome
-
-    key: str = ""
-    """The key in the store, once the question may begin; it has the digest of the backends."""
 
 
 @frozen
@@ -136,7 +132,9 @@ class Schedule:
                 self._on_demand[item.nodeid] = why
             else:
                 # A question of the tier retrieval has no judge.
-                self._ahead[item.nodeid] = Prefetchable(question, home if question.is_answered else home[:2] + home[3:])
+                self._ahead[item.nodeid] = Prefetchable(
+                    question=question, home=home if question.is_answered else home[:2] + home[3:]
+                )
 
     @property
     def to_go(self) -> int:
@@ -158,11 +156,9 @@ class Schedule:
                 # The last item of a worker prefetches no other item, except the turns of its own conversation.
                 unit = conversation_of(question)
                 same = [each for each in same if each is planned or (unit and conversation_of(each.question) == unit)]
-            for each in same:
-                each.key = store_key(each.question, digest)
-            begin = tuple((each.key, each.question) for each in by_conversation(same))
+            begin = tuple((store_key(each.question, digest), each.question) for each in by_conversation(same))
         begun, digest = self._begun[planned.home]
-        key = planned.key or store_key(question, digest)
+        key = store_key(planned.question, digest)
         return Step(key=key, begin=begin, on_demand="" if begun.same_as(backends) else OTHER_BACKENDS)
 
     def clear(self) -> None:

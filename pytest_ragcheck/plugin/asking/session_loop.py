@@ -198,7 +198,6 @@ class LiveFixtures:
 
 
 def live_fixtures(config: pytest.Config) -> LiveFixtures:
-    """Return the tracker of the process, and register it at the first call."""
     plugins = config.pluginmanager
     found: LiveFixtures | None = plugins.get_plugin(_PLUGIN)
     if found is None:

@@ -169,7 +169,6 @@ class RunBaseline:
 
     @cached_property
     def drift_sample(self) -> frozenset[tuple[str, str]]:
-        """The keys of the questions whose unchanged answers are judged again."""
         keys = [row.key for row in self.baseline.rows.values() if row.saved]
         return frozenset(sorted(keys, key=lambda key: digest_of(["judge drift", *key]))[:DRIFT_SAMPLE])
 

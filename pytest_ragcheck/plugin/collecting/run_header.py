@@ -25,7 +25,6 @@ _MOST_NAMED = 5
 
 
 def header(config: pytest.Config) -> list[str]:
-    """The header; empty in a quiet run or if every question is deselected."""
     if not run_of(config).questions.selected or config.get_verbosity() < 0:
         return []
     return [*lines_of_questions(config), *resume_lines(config)]

@@ -60,7 +60,6 @@ def complete_report(item: pytest.Item, call: pytest.CallInfo[None], report: pyte
 
 
 def records_of(report: pytest.TestReport, config: pytest.Config) -> list[Record]:
-    """Take the records off the report, add them to the run, and return them."""
     payload = take_payload(report)
     if payload is None:
         return []

@@ -92,10 +92,9 @@ def _values(record: Record) -> Iterator[tuple[str, str | float]]:
         yield f"{metric}.threshold", threshold
     for metric, maximum in record.maximums.items():
         yield f"{metric}.maximum", maximum
-    if record.latency_seconds is not None:
-        yield "latency_seconds", record.latency_seconds
-    if record.first_token_seconds is not None:
-        yield "first_token_seconds", record.first_token_seconds
+    for name in ("latency_seconds", "first_token_seconds"):
+        if (seconds := getattr(record, name)) is not None:
+            yield name, seconds
 
 
 def complete_row(node_id: str, properties: Iterable[tuple[object, Any]], cells: list[Any]) -> None:
