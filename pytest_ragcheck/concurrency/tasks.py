@@ -168,7 +168,10 @@ async def in_task(function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
         cancelled = error
     end = loop.time() + _CLEANUP_SECONDS
     while not task.done() and loop.time() < end:
-        await _wait_for(task, end - loop.time())
+        try:
+            await asyncio.wait({task}, timeout=end - loop.time())
+        except asyncio.CancelledError:  # noqa: PERF203 - a time limit cancels again and again
+            task.cancel()
     if not task.done():
         _ABANDONED.get([]).append(task)
     elif not task.cancelled() and (raised := task.exception()) is not None:
@@ -184,14 +187,6 @@ async def _noted(
     finally:
         if not ended.done():
             ended.set_result(None)
-
-
-async def _wait_for(task: asyncio.Task[Any], seconds: float) -> None:
-    # Wait for the task, and pass on a further cancellation: a time limit cancels again and again.
-    try:
-        await asyncio.wait({task}, timeout=seconds)
-    except asyncio.CancelledError:
-        task.cancel()
 
 
 def closing(*parts: object) -> AsyncExitStack:

@@ -52,7 +52,11 @@ def fingerprint(settings: Settings) -> dict[str, str]:
     found["rag_identities"] = {name: sorted(headers) for name, headers in sorted(found["rag_identities"].items())}
     for name in ("rag_min", "rag_max", "rag_weights", "rag_judge_parameters"):
         found[name] = dict(sorted(found[name].items()))
-    found["rag_judge_prompt"] = _prompt_version(settings)
+    found["rag_judge_prompt"] = None
+    if settings.judge.name == "openai":
+        from pytest_ragcheck.judging.judge_prompt import load_prompt
+
+        found["rag_judge_prompt"] = load_prompt(settings.judge.prompt).version
     for name in ("rag_url", "rag_base_url", "rag_judge_url"):
         found[name] = _without_port(shown_url(found[name])) if found[name] else None
     model, url = model_and_url(found["rag_embedding_model"] or "")
@@ -88,14 +92,6 @@ def store_key(question: Question, backends: str) -> str:
 
 def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, default=str)
-
-
-def _prompt_version(settings: Settings) -> str | None:
-    if settings.judge.name != "openai":
-        return None
-    from pytest_ragcheck.judging.judge_prompt import load_prompt
-
-    return load_prompt(settings.judge.prompt).version
 
 
 def _without_port(name: str | None) -> str | None:

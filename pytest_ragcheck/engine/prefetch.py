@@ -126,16 +126,13 @@ class Prefetcher:
                     raise self._raised.pop(key)
                 self._begin(unit, claimed)
             else:
-                await self._pause(key, poll)
+                try:
+                    await asyncio.sleep(poll)
+                except asyncio.CancelledError:
+                    # The process that evaluates the job drops it.
+                    await self._store.discard(key)
+                    raise
                 poll = min(_LONGEST_POLL_SECONDS, 2 * poll)
-
-    async def _pause(self, key: Hashable, seconds: float) -> None:
-        # Sleep while another process evaluates the job; if this item is cancelled, that process drops the job.
-        try:
-            await asyncio.sleep(seconds)
-        except asyncio.CancelledError:
-            await self._store.discard(key)
-            raise
 
     async def drop(self, key: Hashable) -> None:
         """Forget a job in any state. The other jobs of its unit stay."""
@@ -224,7 +221,10 @@ class Prefetcher:
                 # Without a pause in this loop, the requests under way would starve.
                 await asyncio.sleep(0)
             else:
-                await self._wait_for_room()
+                self._room.clear()
+                # Other processes make room too, by taking records and freeing slots, and no event crosses processes.
+                with TimeLimit(_LONGEST_POLL_SECONDS if self._store.shared else math.inf):
+                    await self._room.wait()
 
     def _fill(self, number: int) -> bool:
         for unit in islice(self._source, max(0, number - len(self._waiting))):
@@ -255,12 +255,6 @@ class Prefetcher:
                 self._begin(unit, key)
             else:  # `take` or `drop` got it meanwhile
                 self._store.release(key)
-
-    async def _wait_for_room(self) -> None:
-        self._room.clear()
-        # Other processes make room too, by taking records and freeing slots, and no event crosses processes.
-        with TimeLimit(_LONGEST_POLL_SECONDS if self._store.shared else math.inf):
-            await self._room.wait()
 
     async def _claimed(self, unit: Unit) -> Hashable | None:
         # Claim a unit that is not under way, and return the claimed key; None if another process has the unit.

@@ -122,7 +122,9 @@ class _TrackedLimiter:
                 return await operation()
             except BaseException as error:
                 if isinstance(error, MeasurementError):
-                    self.progress.refusal = _refusal(error, self.stage)
+                    status = status_of(error)
+                    reply = "no reply" if status is None else f"HTTP {status}"
+                    self.progress.refusal = f"{reply} from {_SERVERS[self.stage]}"
                 move(Stage.REFUSED)
                 raise
 
@@ -130,11 +132,6 @@ class _TrackedLimiter:
             return await self.limiter.run(request)
         finally:
             move(None)
-
-
-def _refusal(error: MeasurementError, stage: Stage) -> str:
-    status = status_of(error)
-    return f"{'no reply' if status is None else f'HTTP {status}'} from {_SERVERS[stage]}"
 
 
 class ProgressBoard:

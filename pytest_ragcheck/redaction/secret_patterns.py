@@ -187,7 +187,11 @@ def shown_url(url: str) -> str:
 
 
 def shown_query(query: str) -> str:
-    return "&".join(map(_shown_pair, query.split("&")))
+    shown = []
+    for pair in query.split("&"):
+        name, equals, value = pair.partition("=")
+        shown.append(name + equals + (REDACTED if is_secret_parameter(name, value) else value))
+    return "&".join(shown)
 
 
 def _without_userinfo(url: str) -> str:
@@ -201,8 +205,3 @@ def _without_userinfo(url: str) -> str:
     before, at, after = url.rpartition("@")
     scheme = _SCHEME.match(before) if at else None
     return f"{scheme[0] if scheme else ''}{after}"
-
-
-def _shown_pair(pair: str) -> str:
-    name, _, value = pair.partition("=")
-    return f"{name}={REDACTED}" if is_secret_parameter(name, value) else pair

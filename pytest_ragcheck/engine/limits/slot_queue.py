@@ -87,25 +87,21 @@ class SlotQueue:
                     self._waiting.remove(turn)
                 raise
         try:
-            await self._keep_apart()
-            if self._delay_seconds:
-                await self._wait_for_delay()
+            await self._wait_for_start()
         except BaseException:
             self.leave()
             raise
 
-    async def _keep_apart(self) -> None:
+    async def _wait_for_start(self) -> None:
         now = loop_time()
         start = max(now, self._next_start)
         self._next_start = start + self._apart_seconds
         if start > now:
             await asyncio.sleep(start - now)
-
-    async def _wait_for_delay(self) -> None:
-        while True:
+        while self._delay_seconds:
             wait = await change_limit(self._slots, self._seconds_until_start)
             if not wait:
-                return
+                break
             await asyncio.sleep(wait)
 
     def _seconds_until_start(self, limit: AdaptiveLimit) -> float:

@@ -65,15 +65,11 @@ def lay_out(database: sqlite3.Connection, *, resumes: bool = False) -> None:
         for statement in (_TABLE, _UNTAKEN):
             database.execute(statement)
         if resumes:
-            _mark_resumed(database)
-
-
-def _mark_resumed(database: sqlite3.Connection) -> None:
-    ((found,), *_) = database.execute("pragma quick_check(1)").fetchall()
-    if found != "ok":
-        raise sqlite3.DatabaseError(found)
-    database.execute(f"delete from questions where key not in ({_FINISHED})")  # noqa: S608 - fixed
-    database.execute("update questions set taken = 0, resumed = 1")
+            ((problem,), *_) = database.execute("pragma quick_check(1)").fetchall()
+            if problem != "ok":
+                raise sqlite3.DatabaseError(problem)
+            database.execute(f"delete from questions where key not in ({_FINISHED})")  # noqa: S608 - fixed
+            database.execute("update questions set taken = 0, resumed = 1")
 
 
 def layout_of(folder: Path) -> int | None:

@@ -175,13 +175,18 @@ class Once:
         if the folder cannot be written.
         """
         async with self._turn(name):
-            outcome = self._read(name)
-            if outcome is None:
-                outcome = await self._run_step(name, step)
-                replace_text(self._folder / f"{name}.json", json.dumps(outcome))
-        if "error" in outcome:
-            raise StepFailed(outcome["error"], name=name)
-        return outcome["result"]
+            file = self._folder / f"{name}.json"
+            if not file.exists():
+                try:
+                    outcome = {"result": self._clean.text(await step())}
+                except Exception as error:
+                    # Any error is stored, because the other processes must report it too.
+                    outcome = {"error": self._clean.text(str(error) or f"{name}: {type(error).__name__}")}
+                replace_text(file, json.dumps(outcome))
+            stored: dict[str, str] = json.loads(file.read_bytes())
+        if "error" in stored:
+            raise StepFailed(stored["error"], name=name)
+        return stored["result"]
 
     async def undo(self, name: str, opposite: Callable[[], Awaitable[bool]]) -> None:
         """
@@ -205,17 +210,3 @@ class Once:
             yield
         finally:
             lock.free()
-
-    async def _run_step(self, name: str, step: Callable[[], Awaitable[str]]) -> dict[str, str]:
-        try:
-            return {"result": self._clean.text(await step())}
-        except Exception as error:
-            # Any error is stored, because the other processes must report it too.
-            return {"error": self._clean.text(str(error) or f"{name}: {type(error).__name__}")}
-
-    def _read(self, name: str) -> dict[str, str] | None:
-        try:
-            outcome: dict[str, str] = json.loads((self._folder / f"{name}.json").read_bytes())
-        except FileNotFoundError:
-            return None
-        return outcome

@@ -31,7 +31,6 @@ from pytest_ragcheck.plugin.workers import (
     NO_DOCUMENTS,
     NOT_STARTED,
     STOPPED,
-    WorkerInfo,
     run_folder,
     worker_info,
 )
@@ -88,8 +87,12 @@ class QuestionSession:
         """The record of the question that ended the run, for its reruns."""
 
         begin_run(config)
-        switched_off = SWITCHED_OFF if "prefetch" in settings_of(config).run.disabled else ""
-        alone = FORKED if forked else switched_off or _why_alone(worker, store)
+        alone = SWITCHED_OFF if "prefetch" in settings_of(config).run.disabled else ""
+        if forked:
+            alone = FORKED
+        elif not alone and store is None and worker.is_worker and not worker.runs_everything:
+            # Other workers would ask the same questions.
+            alone = NO_STORE if worker.shares_disk else NOT_SHARED
         fixtures = live_fixtures(config)
         self._schedule = Schedule(session, fixtures, switched_off=alone)
         self._fixtures = fixtures
@@ -296,13 +299,6 @@ def question_session_of(session: pytest.Session) -> QuestionSession:
     if found is None:
         plugins.register(found := QuestionSession(session, forked=is_fork(session.config)), _PLUGIN)
     return found
-
-
-def _why_alone(worker: WorkerInfo, store: RunStore | None) -> str:
-    # Why a worker must not prefetch questions, which others would ask too; empty if it may.
-    if not worker.is_worker or worker.runs_everything or store is not None:
-        return ""
-    return NO_STORE if worker.shares_disk else NOT_SHARED
 
 
 def _import_later(judge: Judge | None) -> None:

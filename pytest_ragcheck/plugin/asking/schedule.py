@@ -112,7 +112,8 @@ class Schedule:
         self._begun: dict[FixtureHome, tuple[Backends, str]] = {}
         self._ahead: dict[str, Prefetchable] = {}
         self._on_demand: dict[str, str] = {}
-        conftests = _conftests(session.config)
+        plugins = session.config.pluginmanager.get_plugins()
+        conftests = [each for each in plugins if Path(getattr(each, "__file__", None) or "").name == "conftest.py"]
         folders = [_folders_with(conftests, name) for name in BACKEND_FIXTURES]
         changing = frozenset().union(*(_folders_with(conftests, name) for name in _CHANGED_BY))
 
@@ -177,11 +178,6 @@ def _why_not_ahead(item: pytest.Item) -> str:
     homes = (getattr(item, "module", None), getattr(item, "cls", None))
     own = any(has_fixture(home, name) for home in homes for name in (*BACKEND_FIXTURES, *_CHANGED_BY))
     return OWN_FIXTURES if own or "rag_result" not in getattr(item, "fixturenames", ()) else ""
-
-
-def _conftests(config: pytest.Config) -> list[object]:
-    plugins = config.pluginmanager.get_plugins()
-    return [each for each in plugins if Path(getattr(each, "__file__", None) or "").name == "conftest.py"]
 
 
 def _folders_with(conftests: Sequence[Any], fixture: str) -> frozenset[Path]:

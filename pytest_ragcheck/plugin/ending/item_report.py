@@ -92,7 +92,9 @@ def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> N
     if outcome == "rerun":
         results.forget(place)
     elif report.failed:
-        results.failed.setdefault(place, _first_line(report))
+        crash = getattr(report.longrepr, "reprcrash", None)
+        text = str(getattr(crash, "message", None) or report.longrepr).strip()
+        results.failed.setdefault(place, text.partition("\n")[0] or "failed without a text")
     elif report.passed and report.when == "call":
         results.excused[place] = PASSED
     elif report.skipped and not hasattr(report, "wasxfail"):
@@ -106,12 +108,6 @@ def add_outcome(run: Run, report: pytest.TestReport, config: pytest.Config) -> N
         # pytest.xfail() has the text before its reason.
         why = report.wasxfail.removeprefix("reason: ")
         results.excused[place] = f"{EXPECTED}: {why}" if why else EXPECTED
-
-
-def _first_line(report: pytest.TestReport) -> str:
-    crash = getattr(report.longrepr, "reprcrash", None)
-    text = str(getattr(crash, "message", None) or report.longrepr).strip()
-    return text.partition("\n")[0] or "failed without a text"
 
 
 def _make_readable(item: pytest.Item, excinfo: Any, report: pytest.TestReport, records: Sequence[Record]) -> None:

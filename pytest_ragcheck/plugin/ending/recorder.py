@@ -299,19 +299,15 @@ class Recorder:
             for report in self._crashed:
                 add_outcome(run, report, self._config)
         run.unfinished = self._why_unfinished(session)
-        run.cut_short = run.stopped or run.cut_short or self._why_cut_short()
+        # Every question of a file is counted, but only those calls of rag_check that were made.
+        single = any("::" in argument and not is_question_of(self._config, argument) for argument in self._config.args)
+        run.cut_short = run.stopped or run.cut_short or ("the run was given single tests" if single else "")
 
     def _why_unfinished(self, session: pytest.Session) -> str:
         if self._uncollected:
             return f"{', '.join(self._uncollected)} could not be collected"
         if session.shouldstop or session.shouldfail or session.exitstatus not in _ENDED:
             return "the run was stopped before its end"
-        return ""
-
-    def _why_cut_short(self) -> str:
-        # Every question of a file is counted, but only those calls of rag_check that were made.
-        if any("::" in argument and not is_question_of(self._config, argument) for argument in self._config.args):
-            return "the run was given single tests"
         return ""
 
     def _stop_workers(self) -> None:
