@@ -104,7 +104,6 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def is_held(path: Path) -> bool:
-    """True if a live process holds the file's lock; False if the file does not exist."""
     if not path.exists():
         return False
     lock = FileLock(path)

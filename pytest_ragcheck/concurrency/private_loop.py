@@ -114,7 +114,6 @@ class PrivateLoop:
 
     @property
     def is_open(self) -> bool:
-        """True if the loop has started in this process and is not closed."""
         return self._running is not None and self._pid == os.getpid()
 
     def answers(self) -> bool:

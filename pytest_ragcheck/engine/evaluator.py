@@ -33,7 +33,6 @@ class RunLimits:
 
     @classmethod
     def of(cls, settings: Settings, *, asking: Slots | int, judging: Slots | int) -> RunLimits:
-        """The limits with these slots; an int: that number of slots, for this process alone."""
         endpoint = settings.endpoint
         return cls(
             asking=RequestLimiter(
@@ -75,15 +74,12 @@ class Evaluator:
 
     async def evaluate(self, prepared: PreparedQuestion, conversation: Conversation | None = None) -> Record:
         """
-        The record of the question.
+        The record of the question; `OverBudget` if the run has reached its cost limit.
 
-        The turns before it that the conversation has not asked yet are asked first; they are neither judged nor
-        measured, and the cost of those without a record is part of the record. If one of them has no answer, the
-        record is its ERROR. After an ERROR of a turn that has its own record, the `error_kind` is `EARLIER_TURN`.
-        Without a *conversation*, a new one begins.
-
-        Raises:
-            OverBudget: The run has reached its cost limit.
+        The turns before it that the *conversation*, by default a new one, has not asked yet are asked first; they are
+        neither judged nor measured, and the cost of those without a record is part of the record. If one of them has no
+        answer, the record is its ERROR. After an ERROR of a turn that has its own record, the `error_kind` is
+        `EARLIER_TURN`.
         """
         question = prepared.question
         if conversation is None and question.earlier:

@@ -64,7 +64,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "rag_questions(*paths): run the test for each question of the files, relative to the test file.",
     )
     config.stash[configuration.PROCESS_ID] = os.getpid()
-    configuration.check_given(config)
+    if configuration.given_options(config, {"rag_require_endpoint", "rag_resume"}):
+        # A wrong value is an error before the run begins.
+        configuration.settings_of(config)
     if configuration.is_dry_run(config):
         # Set before xdist reads it, so that xdist starts no workers.
         config.option.collectonly = True

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -57,12 +57,6 @@ def add_options(parser: pytest.Parser) -> None:
             group.addoption(setting.option, dest=setting.name, metavar=setting.metavar, action=action, help=text)
 
 
-def check_given(config: pytest.Config) -> None:
-    """Check the values of the command line and the ini file, if there are any, before the run begins."""
-    if given_options(config, {"rag_require_endpoint", "rag_resume"}):
-        settings_of(config)
-
-
 def has_typed(config: pytest.Config) -> bool:
     return any(name.startswith("rag_") and value is not None for name, value in vars(config.option).items())
 
@@ -99,7 +93,7 @@ def known_metrics(node: pytest.Item | pytest.Collector) -> tuple[str, ...]:
     return (*ASSERTABLE, *(name for metric in own_metrics(node.config, node.ihook) for name in metric.names))
 
 
-def given_options(config: pytest.Config, leave_out: frozenset[str] | set[str] = frozenset()) -> dict[str, Given]:
+def given_options(config: pytest.Config, leave_out: Collection[str] = ()) -> dict[str, Given]:
     found = {setting.name: _given(config, setting) for setting in TABLE if setting.name not in leave_out}
     return {name: given for name, given in found.items() if given is not None}
 

@@ -70,7 +70,6 @@ class ItemResults:
     """The earlier turns of the last record, by dataset name and conversation."""
 
     def add_record(self, evaluated: Evaluated, node_id: str) -> None:
-        """Add a record; it replaces an earlier one of the same question."""
         from pytest_ragcheck.verdict.record import sharing
 
         record, key = evaluated.record, evaluated.record.question.key

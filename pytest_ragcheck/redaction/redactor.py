@@ -195,12 +195,11 @@ class Redactor:
     def document(self, value: Any) -> Any:
         """A copy as JSON types with every string redacted, keys included; other values become redacted text."""
         # The most frequent types come first.
-        kind = type(value)
-        if kind is str:
+        if type(value) is str:
             return self.text(value)
         if value is None or isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
             return value
-        if kind is dict or isinstance(value, Mapping):
+        if isinstance(value, dict | Mapping):
             return {self.text(str(key)): self.document(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return list(map(self.document, value))

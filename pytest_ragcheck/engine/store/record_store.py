@@ -48,7 +48,6 @@ class MemoryStore:
         self.release(key)
 
     def release(self, key: Hashable) -> None:
-        """Free the claim of this process on a question, if it has one."""
         self._claimed.discard(key)
 
     async def take(self, key: Hashable) -> Record | None:

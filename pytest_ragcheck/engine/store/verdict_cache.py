@@ -85,7 +85,6 @@ class VerdictCache:
         )
 
     async def aclose(self) -> None:
-        """Drop the least recently used entries above the size limit, and close the file."""
         files = [self._path.with_name(FILE + ending) for ending in ("", "-wal")]
         # The search for these entries reads all of them.
         if sum(file.stat().st_size for file in files if file.exists()) > self._most_bytes:

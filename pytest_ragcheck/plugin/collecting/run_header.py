@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,6 @@ from pytest_ragcheck.plugin.configuration import settings_of
 from pytest_ragcheck.plugin.extensions import homes_of
 from pytest_ragcheck.plugin.run_state import RUN, run_of
 from pytest_ragcheck.plugin.workers import has_workers, home_of, runs_everything
-from pytest_ragcheck.questions.question import QuestionSet
 from pytest_ragcheck.redaction import shown_url
 from pytest_ragcheck.redaction.printable import printable
 from pytest_ragcheck.report.terminal.run_lines import header_lines
@@ -86,8 +85,17 @@ def lines_of_questions(config: pytest.Config) -> list[str]:
         judge = _given_or_overridden(config, "rag_judge", _judge(settings), paths)
     endpoint = _endpoint(config, settings, paths)
     lines = header_lines(settings, endpoint=endpoint, judge=judge, sets=sets, folder=f"{folder}/")
-    if config.getoption("rag_threshold") is not None:
-        lines += _unreached(sets)
+    names = [
+        f"{question.dataset_name}::{question.id}"
+        for each in sets
+        for question in each.questions
+        if not question.thresholds.keys().isdisjoint(JUDGED)
+    ]
+    if names and config.getoption("rag_threshold") is not None:
+        lines.append(
+            f"ragcheck: --rag-threshold does not reach {len(names)} with thresholds of their own or of their file: "
+            f"{some(names, _MOST_NAMED, joint=' and ')}"
+        )
     return list(map(printable, lines))
 
 
@@ -97,21 +105,6 @@ def _judge(settings: Settings) -> str:
         return "as recorded"
     model = settings.judge.model if settings.judge.name in WITH_MODEL else None
     return " ".join(filter(None, (settings.judge.name, model)))
-
-
-def _unreached(sets: Iterable[QuestionSet]) -> Iterator[str]:
-    # Yield a line about the questions that the command line's threshold does not apply to.
-    names = [
-        f"{question.dataset_name}::{question.id}"
-        for each in sets
-        for question in each.questions
-        if not question.thresholds.keys().isdisjoint(JUDGED)
-    ]
-    if names:
-        yield (
-            f"ragcheck: --rag-threshold does not reach {len(names)} with thresholds of their own or of their file: "
-            f"{some(names, _MOST_NAMED, joint=' and ')}"
-        )
 
 
 def _endpoint(config: pytest.Config, settings: Settings, paths: Sequence[Path]) -> str:
