@@ -24,6 +24,7 @@ LEFT_OUT = (
     *(f"reference/{name}" for name in ("judge-offline-reading", "judge-offline-rules", "metrics-sources")),
     *(f"reference/{name}" for name in ("judge-local", "metrics-ragas", "other-plugins", "public-names")),
     *(f"how-to/{name}" for name in ("beyond-one-machine", "expose-an-endpoint", "github-action", "run-fast")),
+    *(f"how-to/{name}" for name in ("calibrate-a-judge", "test-your-own-parts")),
     *(f"how-to/{name}" for name in ("frameworks", "from-deepeval", "from-promptfoo", "from-ragas")),
 )
 """Pages of measurements, rules, extras and other tools."""

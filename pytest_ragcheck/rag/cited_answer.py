@@ -69,8 +69,8 @@ def cited_answer(answer: RagAnswer, document: str = "") -> CitedAnswer:
 
     A number is the rank of a context, from 1; a larger number may be a document's id. A footnote or a numbered list of
     sources in the answer maps its numbers to names. A name resolves to all contexts of its document: it is the id, the
-    last part of the id, or that part without its extension, in any case. The *document* counts as a name in brackets
-    even if no context has it.
+    last part of the id, or that part without its last extension, in any case. The *document* counts as a name in
+    brackets even if no context has it.
     """
     documents = _Documents(answer, document)
     marked = find_markers(answer.text, answer.contexts, is_document=documents.may_have)
@@ -132,14 +132,14 @@ def _is_same(name: str, document: str) -> bool:
     left, right = _folded(name), _folded(document)
     if not left or not right:
         return False
-    if left == right or _plain(left) == _plain(right):
+    if left == right or not _names(left).isdisjoint(_names(right)):
         return True
     if "://" in right:  # a list
         return False
     # Else documents of one name would be equal.
     if "/" in left and "/" in right:
         return left.endswith(f"/{right}") or right.endswith(f"/{left}")
-    return _plain(left.rpartition("/")[2]) == _plain(right.rpartition("/")[2])
+    return not _names(left.rpartition("/")[2]).isdisjoint(_names(right.rpartition("/")[2]))
 
 
 def _resolved(
@@ -216,10 +216,10 @@ class _Documents:
         return parts or {each for each in alike if is_same_document(each, name.partition("#")[0])}
 
 
-def _keys(name: str) -> tuple[str, str]:
-    # Two keys of a name; names of the same document share at least one.
+def _keys(name: str) -> set[str]:
+    # Names of the same document share at least one key.
     folded = _folded(name)
-    return _plain(folded), _plain(folded.rpartition("/")[2])
+    return _names(folded) | _names(folded.rpartition("/")[2])
 
 
 def _ids(answer: RagAnswer) -> tuple[frozenset[str], ...] | None:
@@ -248,8 +248,10 @@ def _comparable(text: str) -> str:
     return unicodedata.normalize("NFC", unquote(text)).casefold().replace("\\", "/")
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", " ", _EXTENSION.sub("", name)).strip()
+def _names(name: str) -> set[str]:
+    # The name with and without its extension, and the words of the latter: `pay.md` is `pay` and `pay.md.txt`.
+    bare = _EXTENSION.sub("", name)
+    return {name, bare, re.sub(r"[\W_]+", " ", bare).strip()}
 
 
 def _shape(name: str) -> str:

@@ -358,3 +358,22 @@ def test_every_citation_belongs_to_one_sentence_whatever_the_text(text: str) -> 
     belonging = [citation for sentence in sentences for citation in sentence.citations]
     if any(map(str.isalnum, blanked)):
         assert sorted(map(id, belonging)) == sorted(map(id, cited.citations))
+
+
+@pytest.mark.parametrize(
+    ("said", "source_id"),
+    [
+        ("[pay.md]", "pay.md.txt"),
+        ("(source: pay.md)", "docs/pay.md.txt"),
+        ("[pay]", "pay.txt"),
+        ("[report.v2]", "report.v2.pdf"),
+        ("[Pay.MD]", "docs/pay.md"),
+    ],
+)
+def test_a_name_may_lack_the_last_extension_of_the_id(said: str, source_id: str) -> None:
+    assert [each.contexts for each in cited_answer(answered(f"So {said}.", "fees.md", source_id)).citations] == [(1,)]
+
+
+def test_a_name_with_another_extension_is_that_of_its_document_alone() -> None:
+    cited = cited_answer(answered("So [pay.md].", "pay.md.bak.txt", "pay-md"))
+    assert [each.contexts for each in cited.citations] == [()]
