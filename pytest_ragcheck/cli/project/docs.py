@@ -83,12 +83,8 @@ def run(chosen: argparse.Namespace) -> int:
     if len(exact or found) == 1:
         print(pages[(exact or found)[0]], end="")
         return 0
-    problem = (
-        f"could be {', '.join(found)}. Write more of it"
-        if found
-        else "is not a page here. ragcheck docs lists them; the repository has all"
-    )
-    raise UsageError(f"{chosen.name!r} {problem}.")
+    problem = f"could be {', '.join(found)}. Write more of it." if found else _NO_PAGE
+    raise UsageError(f"{chosen.name!r} {problem}")
 
 
 def read_schema(name: str) -> str:
